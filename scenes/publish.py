@@ -1,0 +1,99 @@
+"""From work in progress to published files: each appears under its name whole, or not at all.
+
+Everything is made in a folder of the process's own inside the output folder, hence on the same file system,
+and moved into place by rename. No process waits for another: whoever publishes last wins, file by file.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from tempfile import mkdtemp
+
+from addnorm.mathcore.errors import AddnormError, one_line
+
+
+@contextmanager
+def working_folder(out: Path) -> Iterator[Path]:
+    """A new folder below ``out/.addnorm/work``, gone when the block ends.
+
+    A process that is killed leaves its folder behind; the next one to start removes it.
+    """
+    parent = out / ".addnorm" / "work"
+    with _writing(parent):
+        parent.mkdir(parents=True, exist_ok=True)
+        _remove_abandoned(parent)
+        folder, claim = _new_folder(parent)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        os.close(claim)
+
+
+def write(path: Path, content: bytes) -> None:
+    """Write a working file, in a folder that is made if need be."""
+    with _writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+
+
+def publish(staged: Mapping[str, Path], target: Path) -> None:
+    """Move working files to their places below ``target``, in the order given.
+
+    The keys are paths relative to ``target``. Put the film last: whoever sees the new one then finds all that
+    belongs to it. What would fail is found before the first file is moved, as far as it can be known.
+    """
+    for name in staged:
+        with _writing(target / name):
+            (target / name).parent.mkdir(parents=True, exist_ok=True)
+            if (target / name).is_dir():
+                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    for name, working_file in staged.items():
+        with _writing(target / name):
+            working_file.replace(target / name)
+
+
+# A folder in use is locked by the processes that work in it. The system drops the lock when the last of them
+# ends, however it ends; unlike a process number, that holds across containers and is never given to another.
+# Where a file system has no locks, nothing is taken for abandoned.
+
+
+def _new_folder(parent: Path) -> tuple[Path, int]:
+    """A new folder and the descriptor that marks it as in use until it is closed."""
+    while True:
+        folder = Path(mkdtemp(dir=parent))
+        with suppress(FileNotFoundError):  # removed, in the moment before it was locked, as if abandoned
+            claim = os.open(folder, os.O_RDONLY)
+            with suppress(OSError):
+                fcntl.flock(claim, fcntl.LOCK_SH)
+            if folder.exists():
+                return folder, claim
+            os.close(claim)
+
+
+def _remove_abandoned(parent: Path) -> None:
+    for folder in parent.iterdir():
+        with suppress(OSError):  # in use, or another process is removing it
+            claim = os.open(folder, os.O_RDONLY)
+            try:
+                fcntl.flock(claim, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(folder)
+            finally:
+                os.close(claim)
+
+
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise AddnormError(
+            one_line(f"{path}: cannot be written: {error.strerror}; ")
+            + "it takes a folder that may be written to and has room; earlier files are as they were"
+        ) from error

@@ -1,0 +1,312 @@
+"""Clips and films: H.264 in mp4, written from pictures, joined without encoding again, and read back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from fractions import Fraction
+from heapq import merge
+from itertools import accumulate, pairwise
+from mmap import mmap
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from addnorm.mathcore.errors import AddnormError, one_line, shortened
+
+if TYPE_CHECKING:  # PyAV takes a tenth of a second to load
+    from av import Packet
+    from av.container import InputContainer, OutputContainer
+    from av.stream import Stream
+
+_WIDTHS = {480: 854, 720: 1280, 1080: 1920, 1440: 2560, 2160: 3840}
+_FRAME_RATES = (15, 20, 25, 30, 60)
+
+
+@dataclass(frozen=True)
+class Size:
+    """The size of a picture in pixels, both even as the encoder needs them, and the pictures in a second."""
+
+    width: int
+    height: int
+    frame_rate: int
+
+    def __post_init__(self) -> None:
+        """Refuse what the encoder would refuse, before anything is drawn."""
+        if min(self.width, self.height, self.frame_rate) < 1 or self.width % 2 or self.height % 2:
+            raise AddnormError(
+                f"size: {self.width} × {self.height} at {self.frame_rate} frames a second; "
+                "width and height must be even"
+            )
+
+    def __str__(self) -> str:
+        return f"{self.height}p{self.frame_rate}"
+
+    def frames(self, seconds: float | Fraction) -> int:
+        """How many frames a duration lasts; it must be a whole number, as multiples of 0.2 s always are."""
+        frames = Fraction(seconds).limit_denominator(1000) * self.frame_rate
+        if frames.denominator != 1:
+            raise AddnormError(
+                f"duration: {float(seconds):g} s is not a whole number of frames at {self.frame_rate} "
+                "frames a second; use a multiple of 0.2 s"
+            )
+        return int(frames)
+
+
+_SIZES = {
+    str(size): size
+    for size in (Size(width, height, rate) for height, width in _WIDTHS.items() for rate in _FRAME_RATES)
+}
+
+
+def parse_size(text: str) -> Size:
+    """The size of that name: ``1080p60`` is 1920 × 1080 pixels, 60 times a second."""
+    if text not in _SIZES:
+        heights, rates = (", ".join(map(str, numbers)) for numbers in (_WIDTHS, _FRAME_RATES))
+        raise AddnormError(
+            one_line(f"size: {shortened(text)}; write HEIGHTpRATE such as 1080p60, ")
+            + f"the height one of {heights} and the rate one of {rates}"
+        )
+    return _SIZES[text]
+
+
+# ultrafast with a constant quantizer. On 1080p pictures like ours (text and thin lines on a flat dark ground,
+# bars and labels that move and fade), against ultrafast CRF 20 and veryfast CRF 18:
+#
+#                  ms a frame      kB a moving frame   kB for a hold of 4 s   SSIM of the worst frame
+#   this            3.0                 3.1                   70                    0.9998
+#   CRF 20          4.0                 4.0                  252                    0.9999
+#   veryfast 18     7.4                 1.2                   50                    0.9996
+#
+# Rate control is what a hold would pay for: it sharpens a picture that already is as sharp as is asked. The
+# error in flat areas is at most one level, fades included. Frames depend on no earlier rate, and there are no
+# B-frames, which keeps joining simple: in a clip, packet n is frame n.
+_ENCODER = {"preset": "ultrafast", "qp": "20"}
+
+
+class ClipEncoder:
+    """Takes the pictures of a clip in turn; made by `encode_clip`."""
+
+    def __init__(self, container: OutputContainer, size: Size) -> None:
+        from av.video.reformatter import ColorPrimaries, ColorRange, Colorspace, ColorTrc, VideoReformatter
+
+        self.frames = 0
+        self._size = size
+        self._container = container
+        self._reformatter = VideoReformatter()
+        self._stream = container.add_stream("libx264", rate=size.frame_rate, options=_ENCODER)
+        context = self._stream.codec_context
+        context.width, context.height, context.pix_fmt = size.width, size.height, "yuv420p"
+        context.time_base = Fraction(1, size.frame_rate)
+        context.thread_count = 1  # the bytes depend on it
+        context.color_range = ColorRange.MPEG
+        context.color_primaries = ColorPrimaries.BT709
+        context.color_trc = ColorTrc.BT709
+        context.colorspace = Colorspace.ITU709
+
+    def write(self, rgba: NDArray[np.uint8], repeat: int = 1) -> None:
+        """Append a picture, ``repeat`` frames long: height × width × RGBA, top row first, alpha ignored."""
+        import av
+        from av.video.reformatter import ColorRange, Colorspace, Interpolation
+
+        if rgba.shape != (self._size.height, self._size.width, 4):
+            raise ValueError(f"a picture of shape {rgba.shape} in a clip of {self._size}")
+        frame = self._reformatter.reformat(
+            av.VideoFrame.from_numpy_buffer(np.ascontiguousarray(rgba), format="rgba"),
+            format="yuv420p",
+            src_colorspace=Colorspace.ITU709,
+            dst_colorspace=Colorspace.ITU709,
+            src_color_range=ColorRange.JPEG,
+            dst_color_range=ColorRange.MPEG,
+            # Colour is averaged over the pixels that share it; the result is the same on every processor.
+            interpolation=Interpolation.AREA
+            | Interpolation.FULL_CHR_H_INP
+            | Interpolation.ACCURATE_RND
+            | Interpolation.BITEXACT,
+            threads=1,
+        )
+        for _ in range(repeat):
+            frame.pts = self.frames
+            self._container.mux(self._stream.encode(frame))
+            self.frames += 1
+
+    def finish(self) -> None:
+        """Write what the encoder still holds."""
+        if not self.frames:
+            raise ValueError("a clip without a picture")
+        self._container.mux(self._stream.encode(None))
+
+
+@contextmanager
+def encode_clip(path: Path, size: Size, *, comment: str) -> Iterator[ClipEncoder]:
+    """Encode a clip to ``path`` as pictures are written to it: BT.709, constant frame rate, fast start.
+
+    The same pictures give the same bytes. ``path`` needs no suffix; no file is left if the block fails.
+    """
+    with _new_mp4(path, comment=comment) as container:
+        encoder = ClipEncoder(container, size)
+        yield encoder
+        encoder.finish()
+
+
+def join(
+    clips: Sequence[Path],
+    target: Path,
+    *,
+    chapters: Sequence[str],
+    subtitles: Sequence[tuple[Fraction, Fraction, str]],
+    language: str,
+    title: str,
+    comment: str,
+) -> None:
+    """Put clips of one size one after the other, without encoding again, each a chapter with its title.
+
+    ``subtitles`` are (start, end, text) in seconds, on the film's frames; they become a track in ``language``
+    (ISO 639-2: ``zho``, ``eng``) that a player shows when asked to.
+    """
+    counts = [frame_count(clip) for clip in clips]
+    starts = list(accumulate(counts, initial=0))
+    with _reading(clips[0]) as first, _new_mp4(target, title=title, comment=comment) as film:
+        template = first.streams.video[0]
+        tick = 1 / Fraction(template.average_rate or 0)
+        packets = _picture_packets(clips, film.add_stream_from_template(template), tick)
+        if subtitles:
+            text = film.add_stream("mov_text")
+            text.codec_context.subtitle_header = (
+                b"[V4+ Styles]\n"  # styles are the player's, but it wants some
+            )
+            text.codec_context.time_base = tick
+            text.metadata["language"] = language
+            packets = merge(_text_packets(subtitles, text, tick), packets, key=lambda packet: packet.dts or 0)
+        film.set_chapters(
+            [
+                {"id": n, "start": start, "end": end, "time_base": tick, "metadata": {"title": chapter}}
+                for n, (chapter, (start, end)) in enumerate(zip(chapters, pairwise(starts), strict=True))
+            ]
+        )
+        for packet in packets:
+            film.mux(packet)
+    if subtitles:
+        _hide_subtitles(target)
+
+
+def _picture_packets(clips: Sequence[Path], stream: Stream, tick: Fraction) -> Iterator[Packet[Stream]]:
+    number = 0
+    parameters = stream.codec_context.extradata
+    for clip in clips:
+        with _reading(clip) as source:
+            if source.streams.video[0].codec_context.extradata != parameters:
+                raise AddnormError(one_line(f"{clip}: not encoded like {clips[0]}; encode both again"))
+            for packet in source.demux(video=0):
+                if packet.size:
+                    yield _at(packet, stream, number, 1, tick)
+                    number += 1
+
+
+def _text_packets(
+    subtitles: Iterable[tuple[Fraction, Fraction, str]], stream: Stream, tick: Fraction
+) -> Iterator[Packet[Stream]]:
+    from av import Packet
+
+    for start, end, text in subtitles:
+        # 3GPP timed text: the length, then the words as they are. It has no markup that a text could contain.
+        content = text.encode()
+        packet = Packet(len(content).to_bytes(2, "big") + content)
+        yield _at(packet, stream, int(start / tick), int((end - start) / tick), tick)
+
+
+def _at(packet: Packet[Any], stream: Stream, start: int, duration: int, tick: Fraction) -> Packet[Stream]:
+    packet.stream = stream
+    packet.time_base = tick
+    packet.pts = packet.dts = start
+    packet.duration = duration
+    return packet
+
+
+def _hide_subtitles(film: Path) -> None:
+    """Leave the subtitles off until a viewer turns them on: the picture has a caption line of its own.
+
+    The muxer always enables the track; players would show its text over the picture's. The flag is bit 0 in
+    the header (tkhd) of the track whose handler is sbtl. What precedes those in the file are numbers, none of
+    which reads as letters below a gigabyte.
+    """
+    with film.open("r+b") as file, mmap(file.fileno(), 0) as data:
+        data[data.rfind(b"tkhd", 0, data.find(b"sbtl")) + 7] &= 0xFE
+
+
+def frame_count(path: Path) -> int:
+    """How many frames a video has."""
+    with _reading(path) as container:
+        return sum(1 for packet in container.demux(video=0) if packet.size)
+
+
+def read_metadata(path: Path) -> dict[str, str]:
+    """What a video says of itself: ``title``, ``comment`` and the container's own entries."""
+    with _reading(path) as container:
+        return dict(container.metadata)
+
+
+def decode_frames(path: Path) -> Iterator[NDArray[np.uint8]]:
+    """The pictures of a video in turn, height × width × RGB, its colours read as they are tagged.
+
+    A file without tags is taken as BT.709 of limited range, which is what `encode_clip` writes.
+    """
+    from av.video.reformatter import ColorRange, Colorspace, Interpolation, VideoReformatter
+
+    reformatter = VideoReformatter()
+    with _reading(path) as container:
+        for frame in container.decode(video=0):
+            bt601 = frame.colorspace in (Colorspace.ITU601, 6)  # BT.470 BG, SMPTE 170 M
+            picture = reformatter.reformat(
+                frame,
+                format="rgb24",
+                src_colorspace=Colorspace.ITU601 if bt601 else Colorspace.ITU709,
+                dst_colorspace=Colorspace.ITU709,
+                src_color_range=frame.color_range or ColorRange.MPEG,
+                dst_color_range=ColorRange.JPEG,
+                interpolation=Interpolation.BILINEAR
+                | Interpolation.FULL_CHR_H_INT
+                | Interpolation.ACCURATE_RND
+                | Interpolation.BITEXACT,
+            )
+            yield picture.to_ndarray().astype(np.uint8, copy=False)
+
+
+@contextmanager
+def _new_mp4(path: Path, **metadata: str) -> Iterator[OutputContainer]:
+    """A new mp4, its index in front (fast start), with nothing of the moment or the machine in it."""
+    import av
+
+    options = {"movflags": "faststart", "fflags": "+bitexact"}
+    try:
+        with av.open(str(path.absolute()), "w", format="mp4", container_options=options) as container:
+            container.metadata.update(metadata)
+            yield container
+    except BaseException as error:
+        with suppress(OSError):
+            path.unlink()
+        if isinstance(error, av.FFmpegError):
+            raise AddnormError(
+                one_line(f"{path}: cannot be written: {error.strerror}; ")
+                + "it takes a folder that may be written to and has room"
+            ) from error
+        raise
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[InputContainer]:
+    """An mp4 to read, and nothing else: what looks like a playlist could fetch other files."""
+    import av
+
+    try:
+        with av.open(str(path.absolute()), format="mp4", metadata_errors="replace") as container:
+            if not container.streams.video:
+                raise AddnormError(one_line(f"{path}: no video in it; give an mp4 that addnorm rendered"))
+            yield container
+    except av.FFmpegError as error:
+        raise AddnormError(
+            one_line(f"{path}: cannot be read as mp4: {error.strerror}; give an mp4 that addnorm rendered")
+        ) from error
