@@ -16,7 +16,8 @@ PACKAGES = ("mathcore", "scenes", "assets")
 
 def lint_imports(folder: Path, *, only: Path | None = None) -> subprocess.CompletedProcess[str]:
     """Run import-linter on the rules in ``folder``; with ``only``, on the ``addnorm`` there and no other."""
-    command = [sys.executable, "-c", "import sys; from importlinter.cli import lint_imports; sys.exit(lint_imports())"]
+    program = "import importlinter.cli; raise SystemExit(importlinter.cli.lint_imports())"
+    command = [sys.executable, "-c", program]
     environment = {"PATH": ""}
     if only:
         command.insert(1, "-S")  # leaves out the installed addnorm

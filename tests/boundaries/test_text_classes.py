@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 TEXT = """
-    BulletedList Code DecimalMatrix DecimalNumber DecimalTable Integer IntegerMatrix IntegerTable MarkupText MathTable
-    MathTex MathTypst Matrix MobjectMatrix MobjectTable Paragraph SingleStringMathTex Table Tex Text Title Typst
-    Variable register_font
+    BulletedList Code DecimalMatrix DecimalNumber DecimalTable Integer IntegerMatrix IntegerTable MarkupText
+    MathTable MathTex MathTypst Matrix MobjectMatrix MobjectTable Paragraph SingleStringMathTex Table Tex Text
+    Title Typst Variable register_font
 """
 SHAPES_WITH_LABELS = """
     Axes BarChart BraceLabel BraceText ComplexPlane Label LabeledArrow LabeledDot LabeledLine LabeledPolygram
