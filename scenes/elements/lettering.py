@@ -1,0 +1,117 @@
+"""The one text factory: every glyph on screen is made here, from a line whose every run names its source."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from manim import VGroup, VMobject
+from numpy.typing import NDArray
+
+from addnorm.mathcore.symbols import Formula, Symbol
+from addnorm.scenes.text import FormulaAtom, Line, Run
+from addnorm.scenes.theme import PIXEL, Theme
+from addnorm.scenes.typeset import CAP_HEIGHT, Setting, Span, typeset, typeset_formula
+
+Align = Literal["left", "center", "right"]
+
+
+@dataclass(frozen=True)
+class Ink:
+    """What a set of glyphs must look like: the run it shows and its outline in em. Copies share it."""
+
+    run: Run
+    outline: NDArray[np.float64]
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Ink:
+        return self
+
+
+class Glyphs(VMobject):
+    """The glyphs of one run, as one filled shape."""
+
+    def __init__(self, ink: Ink, color: str, em: float) -> None:
+        super().__init__(fill_color=color, fill_opacity=1, stroke_width=0)
+        self.ink = ink
+        self.points = ink.outline * em
+
+
+class Lettering(VGroup):
+    """A typeset line (or centred paragraph): one child for each run that has ink.
+
+    ``em`` is its font size and ``advance`` its width, both in scene units at the size it was made.
+    """
+
+    def __init__(self, glyphs: list[Glyphs], em: float, advance: float) -> None:
+        super().__init__(*glyphs)
+        self.em = em
+        self.advance = advance
+
+    def place(self, x: float, y: float, align: Align = "left") -> Lettering:
+        """Move a freshly made line so that its (first) baseline is at ``y`` and its edge or middle at ``x``."""
+        dx = {"left": 0.0, "center": self.advance / 2, "right": self.advance}[align]
+        self.shift(np.array([x - dx, y, 0.0]))
+        return self
+
+    def center_on(self, x: float, y: float) -> Lettering:
+        """Move a freshly made line so that its capitals and digits are centred on a point."""
+        return self.place(x, y - CAP_HEIGHT * self.em / 2, "center")
+
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        """The runs this lettering shows."""
+        return tuple(glyphs.ink.run for glyphs in self.submobjects)
+
+
+@dataclass(frozen=True)
+class Pen:
+    """Writes in one theme and one language."""
+
+    theme: Theme
+    language: str
+
+    def write(self, line: Line, size: float, *, role: str | None = None, width: float | None = None) -> Lettering:
+        """Set a line at a font size in pixels of a 1080p picture, its first baseline starting at the origin.
+
+        Each run has the colour of its role; ``role`` overrides them all. With a ``width`` in scene units the
+        text breaks into a centred paragraph.
+        """
+        em = size * PIXEL
+        setting = typeset([_span(run) for run in line], self.language, None if width is None else width / em)
+        return self._lettering(line, setting, em, role)
+
+    def formula(self, formula: Formula, size: float) -> Lettering:
+        """Set a formula; its runs are the formula's atoms, so that parts can appear one by one."""
+        runs = tuple(
+            Run(formula.text, FormulaAtom(formula, n), atom.quantity or "text") for n, atom in enumerate(formula.atoms)
+        )
+        return self._lettering(runs, typeset_formula(formula.math, len(formula.atoms)), size * PIXEL, None)
+
+    def _lettering(self, line: Line, setting: Setting, em: float, role: str | None) -> Lettering:
+        glyphs = [
+            Glyphs(Ink(run, outline), self.theme.color(role or run.role), em)
+            for run, outline in zip(line, setting.outlines, strict=True)
+            if len(outline)
+        ]
+        return Lettering(glyphs, em, setting.width * em)
+
+
+def _span(run: Run) -> Span:
+    return Span(math=run.source.math) if isinstance(run.source, Symbol) else Span(text=run.text)
+
+
+def similarity(points: NDArray[np.float64], outline: NDArray[np.float64]) -> tuple[float, float]:
+    """The even scale that, with a shift, best maps an outline onto drawn points, and what is left over.
+
+    The remainder is the largest distance of a drawn point from its place, in em: exact text gives about 1e-12,
+    a stretched, rotated, half-morphed or exchanged one far more.
+    """
+    if points.shape != outline.shape:
+        return 0.0, float("inf")
+    drawn = points - points.mean(axis=0)
+    truth = outline - outline.mean(axis=0)
+    scale = float(np.vdot(drawn, truth) / np.vdot(truth, truth))
+    if scale <= 0:
+        return scale, float("inf")
+    return scale, float(np.abs(drawn / scale - truth).max())

@@ -1,0 +1,206 @@
+"""Lengths that stand for numbers: signed bars, a level and a band, all on one scale.
+
+Every shape here can say at any time which points it ought to have. The frame audit asks it with the values of
+the trace, so a bar of the wrong length cannot pass.
+"""
+
+from __future__ import annotations
+
+from dataclasses import astuple, dataclass
+from typing import Any
+
+import numpy as np
+from manim import Animation, ManimColor, VMobject
+from numpy.typing import NDArray
+
+from addnorm.mathcore.trace import Trace
+
+Array = NDArray[np.float64]
+
+LEVEL_THICKNESS = 0.035
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """One token's row of a quantity, or its statistic: ``Quantity("resid_mid", 0)``. ``None`` names zero."""
+
+    name: str
+    token: int
+
+    def values(self, trace: Trace) -> Array:
+        """The values, shape (features,) for a row and (1,) for a statistic."""
+        return np.atleast_1d(trace[self.name].value[self.token])
+
+    def refs(self, trace: Trace) -> tuple[str, ...]:
+        """The reference of each value."""
+        if trace[self.name].value.ndim == 1:
+            return (f"{self.name}[{self.token}]",)
+        return tuple(f"{self.name}[{self.token},{feature}]" for feature in range(trace.example.n_features))
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Where a chart stands: a value v is drawn at ``zero + unit·v``, cut at ``low`` and ``high`` (values)."""
+
+    zero: float
+    unit: float
+    low: float
+    high: float
+
+    def y(self, values: Array) -> Array:
+        """Scene heights of values."""
+        return self.zero + self.unit * np.clip(values, self.low, self.high)
+
+    def toward(self, other: Scale, t: float) -> Scale:
+        """The scale at share ``t`` of the way to another one."""
+        mixed = ((1 - t) * a + t * b for a, b in zip(astuple(self), astuple(other), strict=True))
+        return Scale(*mixed)
+
+
+@dataclass(frozen=True)
+class Ground:
+    """Where a value shape stands: the scale at the start and at the end of its way, and each part's sides."""
+
+    start: Scale
+    end: Scale
+    lefts: tuple[float, ...]
+    rights: tuple[float, ...]
+
+    def scale(self, t: float) -> Scale:
+        """The scale at share ``t`` of the way."""
+        return self.start.toward(self.end, t)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Ground:
+        return self
+
+
+class ValueShape(VMobject):
+    """A filled shape whose heights are values of the trace.
+
+    It travels from one quantity to another: at ``t`` = 0 it shows ``start``, at 1 ``end``, and in between every
+    part of it has gone the same share of its way. Bars reach from zero to the value; a band reaches from
+    ``center − half`` to ``center + half``.
+    """
+
+    def __init__(self, ground: Ground, trace: Trace, color: str, opacity: float = 1) -> None:
+        super().__init__(fill_color=color, fill_opacity=opacity, stroke_width=0)
+        self.ground = ground
+        self.t = 1.0
+        self.travel_to(1.0, trace)
+
+    def edges(self, trace: Trace, t: float) -> tuple[Array, Array]:
+        """Scene heights of the lower and upper edge of each part, at share ``t`` of the way."""
+        raise NotImplementedError
+
+    def quantities(self) -> tuple[Quantity, ...]:
+        """The quantities this shape draws at the end of its way."""
+        raise NotImplementedError
+
+    def expected(self, trace: Trace) -> Array:
+        """The points this shape ought to have now, shape (16·n, 3)."""
+        low, high = self.edges(trace, self.t)
+        return _rectangles(np.array(self.ground.lefts), np.array(self.ground.rights), low, high)
+
+    def travel_to(self, t: float, trace: Trace) -> ValueShape:
+        """Show share ``t`` of the way."""
+        self.t = t
+        self.points = self.expected(trace)
+        return self
+
+
+class Bars(ValueShape):
+    """One bar a feature, from zero to its value."""
+
+    def __init__(self, start: Quantity | None, end: Quantity, ground: Ground, trace: Trace, color: str) -> None:
+        self.start, self.end = start, end
+        super().__init__(ground, trace, color)
+
+    def quantities(self) -> tuple[Quantity, ...]:
+        return (self.end,)
+
+    def edges(self, trace: Trace, t: float) -> tuple[Array, Array]:
+        end = self.end.values(trace)
+        start = np.zeros_like(end) if self.start is None else self.start.values(trace)
+        scale = self.ground.scale(t)
+        tops = scale.y((1 - t) * start + t * end)
+        return np.minimum(tops, scale.zero), np.maximum(tops, scale.zero)
+
+
+class Band(ValueShape):
+    """The band center ± half; a ``None`` stands for zero."""
+
+    def __init__(
+        self,
+        start: tuple[Quantity | None, Quantity | None],
+        end: tuple[Quantity | None, Quantity | None],
+        ground: Ground,
+        trace: Trace,
+        color: str,
+        opacity: float,
+    ) -> None:
+        self.start, self.end = start, end
+        super().__init__(ground, trace, color, opacity)
+
+    def quantities(self) -> tuple[Quantity, ...]:
+        return tuple(quantity for quantity in self.end if quantity is not None)
+
+    def edges(self, trace: Trace, t: float) -> tuple[Array, Array]:
+        center, half = (
+            (1 - t) * _value(before, trace) + t * _value(after, trace)
+            for before, after in zip(self.start, self.end, strict=True)
+        )
+        scale = self.ground.scale(t)
+        return scale.y(center - half), scale.y(center + half)
+
+
+class Level(ValueShape):
+    """A line across the chart at the height of one value; drawn as dashes of one thickness."""
+
+    def __init__(self, start: Quantity | None, end: Quantity | None, ground: Ground, trace: Trace, color: str) -> None:
+        self.start, self.end = start, end
+        super().__init__(ground, trace, color)
+
+    def quantities(self) -> tuple[Quantity, ...]:
+        return () if self.end is None else (self.end,)
+
+    def edges(self, trace: Trace, t: float) -> tuple[Array, Array]:
+        y = self.ground.scale(t).y((1 - t) * _value(self.start, trace) + t * _value(self.end, trace))
+        y = np.repeat(y, len(self.ground.lefts))
+        return y - LEVEL_THICKNESS / 2, y + LEVEL_THICKNESS / 2
+
+
+def _value(quantity: Quantity | None, trace: Trace) -> Array:
+    return np.zeros(1) if quantity is None else quantity.values(trace)
+
+
+def _rectangles(lefts: Array, rights: Array, lows: Array, highs: Array) -> Array:
+    """Cubic Bézier points of n upright rectangles, shape (16·n, 3)."""
+    lows, highs = np.broadcast_to(lows, lefts.shape), np.broadcast_to(highs, lefts.shape)
+    corners = np.stack(
+        [np.stack(pair, axis=-1) for pair in ((lefts, lows), (rights, lows), (rights, highs), (lefts, highs))], axis=1
+    )
+    ahead = np.roll(corners, -1, axis=1)
+    thirds = np.array([0, 1 / 3, 2 / 3, 1])[:, None]
+    flat = corners[:, :, None, :] + (ahead - corners)[:, :, None, :] * thirds
+    points = np.zeros((flat.shape[0] * 16, 3))
+    points[:, :2] = flat.reshape(-1, 2)
+    return points
+
+
+class Travel(Animation):
+    """Takes a value shape all its way, and its colour to that of the quantity it arrives at."""
+
+    def __init__(self, shape: ValueShape, trace: Trace, color: str | None = None, **kwargs: Any) -> None:
+        super().__init__(shape, **kwargs)
+        self._trace = trace
+        self._color = None if color is None else ManimColor(color)
+
+    def begin(self) -> None:
+        self._from = self.mobject.get_fill_color()
+        super().begin()
+
+    def interpolate_mobject(self, alpha: float) -> None:
+        t = self.rate_func(alpha)
+        self.mobject.travel_to(t, self._trace)
+        if self._color is not None:
+            self.mobject.set_fill(self._from.interpolate(self._color, t))

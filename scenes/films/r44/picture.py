@@ -1,0 +1,503 @@
+"""The R44 pictures: how each element of a state looks in its place.
+
+All places are in scene units (the frame is 14.2 wide and 8 high, the origin in its middle). One function draws
+one kind of element; ``DRAW`` at the end names them all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+
+from manim import Mobject, VGroup
+
+from addnorm.mathcore.labels import Label
+from addnorm.mathcore.symbols import layer_norm_formula, symbol
+from addnorm.mathcore.trace import Trace
+from addnorm.scenes.elements.caption import caption_block
+from addnorm.scenes.elements.lettering import Lettering, Pen
+from addnorm.scenes.elements.nodes import block, plus_node
+from addnorm.scenes.elements.position_marker import position_marker
+from addnorm.scenes.elements.shapes import arrow, bracket, cross, outline, path, segment
+from addnorm.scenes.elements.token import chip_width, token_chip
+from addnorm.scenes.elements.value_chart import Band, Bars, Ground, Level, Quantity, Scale
+from addnorm.scenes.elements.vector_row import Columns, VectorRow, number_size, vector_row
+from addnorm.scenes.storyboard import Element, State, Storyboard
+from addnorm.scenes.text import Wording, symbol_line, token_line, value_line
+from addnorm.scenes.theme import FRAME_HEIGHT, FRAME_WIDTH, SAFE_MARGIN, TYPE
+from addnorm.scenes.films.r44.states import STATES, feature_window
+
+RIGHT = FRAME_WIDTH * (0.5 - SAFE_MARGIN)
+LEFT = -RIGHT
+TOP = FRAME_HEIGHT * (0.5 - SAFE_MARGIN)
+
+HEADING_Y = 3.2
+MARKER_Y = 3.46
+CONVENTIONS_Y = 2.6
+CAPTION_Y = -2.92
+CAPTION_WIDTH = 12.0
+
+# b4: one line of flow, the skip path over it, the token row under it.
+FLOW_Y = 0.45
+INPUT_X, ATTENTION_X, JUNCTION_X, RESULT_X = -5.55, -1.5, 2.75, 5.4
+ATTENTION_WIDTH, ATTENTION_HEIGHT = 3.3, 1.4
+NODE_WIDTH, NODE_HEIGHT = 1.3, 0.9
+JUNCTION_RADIUS = 0.36
+SKIP_Y = 2.0
+TOKENS_Y = -1.75
+BUS_Y = -0.98
+
+# b5: token rows by features.
+GRID_LEFT, GRID_RIGHT = -4.0, 2.2
+GRID_TOP, GRID_PITCH, BRACKET_ROOM = 1.35, 1.2, 0.62
+
+# b0 to b3: named rows, the loop that adds two of them, chart and formula.
+NAMES_RIGHT = -3.45
+ROWS_LEFT, ROWS_RIGHT = -3.3, 2.5
+SUM_X, LOOP_X, SUM_RADIUS = 3.5, 4.2, 0.27
+SIDE_LEFT = 2.8
+CELL_HEIGHT = 0.58
+ROW_Y: Mapping[str, Mapping[str, float]] = MappingProxyType(
+    {
+        "b0": {"attn_out": 1.05, "resid_pre": -0.75},
+        "b1": {"attn_out": 1.35, "resid_pre": -0.05, "resid_mid": -1.45},
+        "b2": {"attn_out": 2.04, "resid_pre": 1.33, "resid_mid": 0.62},
+        "b3": {"attn_out": 2.04, "resid_pre": 1.33, "resid_mid": 0.62, "ln.out": -2.12},
+    }
+)
+STATISTIC_Y: Mapping[str, float] = MappingProxyType({"mean": 0.0, "variance": -0.58})
+FORMULA_Y = -1.3
+ROLES = {"attn_out": "update", "resid_pre": "x", "resid_mid": "sum", "ln.out": "out"}
+CHART_TOP = -0.02
+CHART_BOTTOM: Mapping[str, float] = MappingProxyType({"b2": -2.3, "b3": -1.68})
+
+
+@dataclass(frozen=True)
+class Easel:
+    """What is needed to draw: the numbers, the words, the pen."""
+
+    trace: Trace
+    wording: Wording
+    pen: Pen
+    board: Storyboard
+
+    @cached_property
+    def columns(self) -> Columns:
+        """The feature columns of b0 to b3."""
+        return Columns(ROWS_LEFT, ROWS_RIGHT, feature_window(self.trace))
+
+    @cached_property
+    def number_size(self) -> float:
+        """One font size for the numbers of all rows."""
+        labels = [
+            label for state in self.board.states for element in state.elements if "row" in element.kind for label in element.labels
+        ]
+        return number_size(self.pen, labels, TYPE.number, self.columns)
+
+    def y(self, state: State, quantity: str) -> float:
+        """The height of a named row."""
+        return ROW_Y[state.name][quantity]
+
+    def token_ys(self, state: State) -> dict[int, float]:
+        """The heights of b5's rows, by token; over the followed one there is room for the bracket."""
+        tokens = [int(element.name.split(".")[1]) for element in state.elements if element.kind == "token_row"]
+        ys, y = {}, GRID_TOP
+        for token in tokens:
+            if token == self.trace.example.followed and token != tokens[0]:
+                y -= BRACKET_ROOM
+            ys[token] = y
+            y -= GRID_PITCH
+        shift = (GRID_TOP + min(ys.values())) / 2 + 0.35
+        return {token: y - shift + GRID_TOP - 1.0 for token, y in ys.items()}
+
+
+def fitted(easel: Easel, key: str, size: float, room: float, role: str = "text") -> Lettering:
+    """A catalogue line at a font size, smaller if it would be wider than its room."""
+    line = easel.wording.line(key, role)
+    natural = easel.pen.write(line, size)
+    return natural if natural.advance <= room else easel.pen.write(line, size * room / natural.advance)
+
+
+def heading(easel: Easel, element: Element, state: State) -> Mobject:
+    room = 8.6 if state.name in STATES else 2 * RIGHT
+    return fitted(easel, element.words[0], TYPE.heading, room).place(LEFT, HEADING_Y)
+
+
+def marker(easel: Easel, element: Element, state: State) -> Mobject:
+    return position_marker(easel.pen, STATES, state.name, RIGHT, MARKER_Y)
+
+
+def caption(easel: Easel, element: Element, state: State) -> Mobject:
+    return caption_block(easel.pen, easel.wording.line(element.words[0]), CAPTION_WIDTH, CAPTION_Y)
+
+
+def conventions(easel: Easel, element: Element, state: State) -> Mobject:
+    return fitted(easel, element.words[0], TYPE.note, 2 * RIGHT, "secondary").place(LEFT, CONVENTIONS_Y)
+
+
+# b4
+
+
+def token_places(easel: Easel, state: State) -> tuple[dict[int, float], float, float]:
+    """The middle of each token's chip in b4's row, the width of a chip, and its font size."""
+    tokens = [int(element.name.split(".")[1]) for element in state.elements if element.kind == "token"]
+    lines = [token_line(easel.trace, token) for token in tokens]
+    width = chip_width(easel.pen, lines)
+    pitch = width + 0.35
+    left = ATTENTION_X - pitch * (len(tokens) - 1) / 2
+    return {token: left + n * pitch for n, token in enumerate(tokens)}, width, TYPE.note
+
+
+def token(easel: Easel, element: Element, state: State) -> Mobject:
+    index = int(element.name.split(".")[1])
+    xs, width, size = token_places(easel, state)
+    if state.name == "b4":
+        x, y = xs[index], TOKENS_Y
+    else:
+        x, y = GRID_LEFT - 0.2 - width / 2, easel.token_ys(state)[index]
+    return token_chip(easel.pen, token_line(easel.trace, index), x, y, width, size, element.look == "followed")
+
+
+def reading(easel: Easel, element: Element, state: State) -> Mobject:
+    """Which positions attention reads: a bus from the tokens into the block, and a line that says so."""
+    xs, width, _ = token_places(easel, state)
+    example = easel.trace.example
+    read = [t for t in xs if example.mask == "none" or t <= example.followed]
+    color = easel.pen.theme.color("line")
+    ends = [xs[t] for t in read] + [ATTENTION_X]
+    lines = [segment((xs[t], TOKENS_Y + 0.34), (xs[t], BUS_Y), color) for t in read]
+    bus = segment((min(ends), BUS_Y), (max(ends), BUS_Y), color)
+    up = arrow([(ATTENTION_X, BUS_Y), (ATTENTION_X, FLOW_Y - ATTENTION_HEIGHT / 2 - 0.06)], color, 2.5, tip=0.2)
+    words = easel.pen.write(easel.wording.line(element.words[0], "secondary"), TYPE.note)
+    words.place(max(xs.values()) + width / 2 + 0.4, TOKENS_Y - 0.1)
+    return VGroup(*lines, bus, up, words)
+
+
+def input_node(easel: Easel, element: Element, state: State) -> Mobject:
+    """The followed token's x, fed from its chip, and the arrow into attention."""
+    pen = easel.pen
+    xs, _, _ = token_places(easel, state)
+    x = xs[easel.trace.example.followed]
+    color = pen.theme.color("x")
+    feed = arrow(
+        [(x, TOKENS_Y + 0.34), (x, BUS_Y + 0.3), (INPUT_X, BUS_Y + 0.3), (INPUT_X, FLOW_Y - NODE_HEIGHT / 2 - 0.05)], color
+    )
+    node = block(pen, symbol_line(symbol("resid_pre")), INPUT_X, FLOW_Y, NODE_WIDTH, NODE_HEIGHT, TYPE.symbol + 10, "x")
+    into = arrow([(INPUT_X + NODE_WIDTH / 2 + 0.05, FLOW_Y), (ATTENTION_X - ATTENTION_WIDTH / 2 - 0.05, FLOW_Y)], color)
+    return VGroup(feed, node, into)
+
+
+def skip(easel: Easel, element: Element, state: State) -> Mobject:
+    """The direct path of x round the block into ⊕."""
+    pen = easel.pen
+    line = arrow(skip_path(), pen.theme.color("x"), 7, radius=0.75, tip=0.34)
+    words = pen.write(easel.wording.line(element.words[0], "x"), TYPE.caption)
+    return VGroup(line, words.place((INPUT_X + JUNCTION_X) / 2, SKIP_Y + 0.24, "center"))
+
+
+def skip_path() -> list[tuple[float, float]]:
+    """The corners of the skip path, from x to ⊕."""
+    return [
+        (INPUT_X, FLOW_Y + NODE_HEIGHT / 2 + 0.02),
+        (INPUT_X, SKIP_Y),
+        (JUNCTION_X, SKIP_Y),
+        (JUNCTION_X, FLOW_Y + JUNCTION_RADIUS + 0.05),
+    ]
+
+
+def attention(easel: Easel, element: Element, state: State) -> Mobject:
+    """The attention block and its output Δ on the way to ⊕."""
+    pen = easel.pen
+    line = easel.wording.line(element.words[0], "update")
+    body = block(pen, line, ATTENTION_X, FLOW_Y, ATTENTION_WIDTH, ATTENTION_HEIGHT, TYPE.heading, "update")
+    start = ATTENTION_X + ATTENTION_WIDTH / 2 + 0.05
+    out = arrow([(start, FLOW_Y), (JUNCTION_X - JUNCTION_RADIUS - 0.05, FLOW_Y)], pen.theme.color("update"))
+    delta = pen.write(symbol_line(symbol("update")), TYPE.symbol + 10)
+    delta.place((start + JUNCTION_X - JUNCTION_RADIUS - 0.3) / 2, FLOW_Y + 0.2, "center")
+    return VGroup(body, out, delta)
+
+
+def junction(easel: Easel, element: Element, state: State) -> Mobject:
+    return plus_node(easel.pen, JUNCTION_X, FLOW_Y, JUNCTION_RADIUS, "sum")
+
+
+def result(easel: Easel, element: Element, state: State) -> Mobject:
+    """x + Δ, leaving ⊕."""
+    pen = easel.pen
+    width = 1.9
+    go = arrow(
+        [(JUNCTION_X + JUNCTION_RADIUS + 0.05, FLOW_Y), (RESULT_X - width / 2 - 0.05, FLOW_Y)], pen.theme.color("sum")
+    )
+    line = easel.wording.line("r44.result", "sum")
+    return VGroup(go, block(pen, line, RESULT_X, FLOW_Y, width, NODE_HEIGHT, TYPE.symbol + 6, "sum"))
+
+
+# b5
+
+
+def grid(easel: Easel) -> Columns:
+    """The feature columns of b5."""
+    return Columns(GRID_LEFT, GRID_RIGHT, feature_window(easel.trace))
+
+
+def token_row(easel: Easel, element: Element, state: State) -> Mobject:
+    index = int(element.name.split(".")[1])
+    y = easel.token_ys(state)[index]
+    return _vector(easel, element.labels, grid(easel), y, "sum", dimmed=element.look == "dimmed")
+
+
+def feature_bracket(easel: Easel, element: Element, state: State) -> Mobject:
+    """The bracket over exactly the followed row's features, with the frame round them."""
+    pen, columns = easel.pen, grid(easel)
+    color = pen.theme.color("statistics")
+    y = easel.token_ys(state)[easel.trace.example.followed]
+    half = CELL_HEIGHT / 2 + 0.1
+    around = outline((columns.left + columns.right) / 2, y, columns.right - columns.left + 0.06, 2 * half, color)
+    brace = bracket(columns.left + 0.06, columns.right - 0.06, y + half + 0.06, 0.2, color)
+    words = pen.write(easel.wording.line(element.words[0], "statistics"), TYPE.caption)
+    return VGroup(around, brace, words.place((columns.left + columns.right) / 2, y + half + 0.38, "center"))
+
+
+def layer_norm(easel: Easel, element: Element, state: State) -> Mobject:
+    """One row's own LayerNorm."""
+    pen = easel.pen
+    y = easel.token_ys(state)[int(element.name.split(".")[1])]
+    followed = element.look == "followed"
+    role = "statistics" if followed else "line"
+    line = easel.wording.line(element.words[0], "statistics" if followed else "secondary")
+    width = pen.write(line, TYPE.note).advance + 0.4
+    left = GRID_RIGHT + 0.75
+    into = arrow([(GRID_RIGHT + (0.09 if followed else 0.0), y), (left - 0.04, y)], pen.theme.color(role), 2.5, tip=0.18)
+    frame = block(pen, line, left + width / 2, y, width, CELL_HEIGHT, TYPE.note, role)
+    return VGroup(into, frame)
+
+
+def position_axis(easel: Easel, element: Element, state: State) -> Mobject:
+    """The axis across positions, struck out."""
+    pen = easel.pen
+    ys = easel.token_ys(state).values()
+    top, bottom = max(ys) + 0.2, min(ys) - 0.2
+    x = RIGHT - 0.35
+    color = pen.theme.color("secondary")
+    middle = (top + bottom) / 2
+    up, down = arrow([(x, middle), (x, top)], color, 3), arrow([(x, middle), (x, bottom)], color, 3)
+    words = pen.write(easel.wording.line(element.words[0], "secondary"), TYPE.note)
+    strike = cross(x, middle, 0.42, pen.theme.color("warning"))
+    return VGroup(up, down, strike, words.place(RIGHT, bottom - 0.5, "right"))
+
+
+# b0 to b3
+
+
+def _vector(easel: Easel, labels: tuple[Label, ...], columns: Columns, y: float, role: str, dimmed: bool = False) -> VectorRow:
+    rest = easel.wording.elided(columns.window.hidden)
+    size = easel.number_size
+    return vector_row(easel.pen, labels, columns, y, CELL_HEIGHT, size, role, dimmed=dimmed, elided=rest)
+
+
+def named_row(easel: Easel, element: Element, state: State) -> Mobject:
+    """A row of b0 to b3 with its name on the left."""
+    quantity = element.name.removeprefix("row.")
+    role = ROLES[quantity]
+    y = easel.y(state, quantity)
+    name = fitted(easel, element.words[0], TYPE.number, NAMES_RIGHT - LEFT - 0.2, role)
+    name.place(NAMES_RIGHT, y - 0.13, "right")
+    return VGroup(_vector(easel, element.labels, easel.columns, y, role), name)
+
+
+def position(easel: Easel, element: Element, state: State) -> Mobject:
+    """The frame of one position round its rows, the token's chip on its edge."""
+    pen, followed = easel.pen, easel.trace.example.followed
+    ys = [easel.y(state, element.name.removeprefix("row.")) for element in state.elements if element.kind == "named_row"]
+    top, bottom, right = max(ys) + 0.78, min(ys) - 0.55, ROWS_RIGHT + 0.2
+    around = outline((LEFT + right) / 2, (top + bottom) / 2, right - LEFT, top - bottom, pen.theme.blend("x", 0.45), 2.5)
+    line = token_line(easel.trace, followed)
+    width = chip_width(pen, [line])
+    return VGroup(around, token_chip(pen, line, LEFT + 0.3 + width / 2, top, width, TYPE.note, followed=True))
+
+
+def pending_sum(easel: Easel, element: Element, state: State) -> Mobject:
+    """⊕ waiting for both rows: nothing has been added yet."""
+    pen = easel.pen
+    feeds, y = _feeds(easel, state, "line", "line"), _sum_y(easel, state)
+    words = pen.write(easel.wording.line(element.words[0], "secondary"), TYPE.note)
+    return VGroup(feeds, plus_node(pen, SUM_X, y, SUM_RADIUS, "line"), words.place(SUM_X + 0.5, y - 0.1))
+
+
+def done_sum(easel: Easel, element: Element, state: State) -> Mobject:
+    """⊕ fed by both rows, and the loop that carries their sum to r's row."""
+    pen = easel.pen
+    y, target = _sum_y(easel, state), easel.y(state, "resid_mid")
+    corners = [(SUM_X + SUM_RADIUS, y), (LOOP_X, y), (LOOP_X, target), (ROWS_RIGHT + 0.24, target)]
+    loop = arrow(corners, pen.theme.color("sum"), tip=0.22)
+    return VGroup(_feeds(easel, state, "update", "x"), loop, plus_node(pen, SUM_X, y, SUM_RADIUS, "sum"))
+
+
+def _sum_y(easel: Easel, state: State) -> float:
+    return (easel.y(state, "attn_out") + easel.y(state, "resid_pre")) / 2
+
+
+def _feeds(easel: Easel, state: State, upper: str, lower: str) -> VGroup:
+    """The lines from O's and x's rows into ⊕."""
+    y = _sum_y(easel, state)
+    lines = []
+    for row, role, side in (("attn_out", upper, 1), ("resid_pre", lower, -1)):
+        height = easel.y(state, row)
+        corners = [(ROWS_RIGHT + 0.22, height), (SUM_X, height), (SUM_X, y + side * SUM_RADIUS)]
+        lines.append(path(corners, easel.pen.theme.color(role)))
+    return VGroup(*lines)
+
+
+def sums(easel: Easel, element: Element, state: State) -> Mobject:
+    """The signs between the rows: what is added, and whether the shown digits add up."""
+    pen = easel.pen
+    upper = (easel.y(state, "attn_out") + easel.y(state, "resid_pre")) / 2
+    lower = (easel.y(state, "resid_pre") + easel.y(state, "resid_mid")) / 2
+    signs = []
+    for position, relation in zip(easel.columns.positions(), element.relations, strict=True):
+        x = easel.columns.slot(position)
+        for sign, y in (("+", upper), (relation.sign, lower)):
+            signs.append(pen.write(easel.wording.sign(sign), TYPE.number).center_on(x, y))
+    return VGroup(*signs)
+
+
+def circled(easel: Easel, element: Element, state: State) -> Mobject:
+    """The frame round r's row alone."""
+    columns = easel.columns
+    y = easel.y(state, "resid_mid")
+    width = columns.right - columns.left + 0.06
+    return outline((columns.left + columns.right) / 2, y, width, CELL_HEIGHT + 0.2, easel.pen.theme.color("statistics"))
+
+
+def row_bracket(easel: Easel, element: Element, state: State) -> Mobject:
+    """The bracket under r's row: it opens downwards to the chart of the same features."""
+    columns = easel.columns
+    y = easel.y(state, "resid_mid") - CELL_HEIGHT / 2 - 0.14
+    color = easel.pen.theme.color("statistics")
+    brace = bracket(columns.left + 0.06, columns.right - 0.06, y, -0.18, color)
+    words = fitted(easel, element.words[0], TYPE.note, NAMES_RIGHT - LEFT, "statistics")
+    return VGroup(brace, words.place(NAMES_RIGHT, y - 0.2, "right"))
+
+
+def chart(easel: Easel, element: Element, state: State) -> Mobject:
+    """Signed bars of a row on a zero line, with its mean and the band of one standard deviation round it."""
+    token = easel.trace.example.followed
+    row, mean, half = Quantity("resid_mid", token), Quantity("ln.mean", token), Quantity("ln.std", token)
+    scale = chart_scale(easel, "b2")
+    if state.name == "b2":
+        return value_chart(easel, (None, row), (None, mean), (None, half), (scale, scale))
+    out, unit = Quantity("ln.out", token), Quantity("ln.normalized_std", token)
+    return value_chart(easel, (row, out), (mean, None), (half, unit), (scale, chart_scale(easel, "b3")))
+
+
+Way = tuple[Quantity | None, Quantity | None]
+
+
+def value_chart(easel: Easel, row: tuple[Quantity | None, Quantity], mean: Way, half: Way, scales: tuple[Scale, Scale]) -> VGroup:
+    """A chart that has come from one row (or from nothing) to another."""
+    theme, trace, columns = easel.pen.theme, easel.trace, easel.columns
+    edges = (columns.left, columns.right)
+    lefts, rights = _bar_sides(columns, trace.example.n_features)
+    pink = theme.color("statistics")
+    band = Band((mean[0], half[0]), (mean[1], half[1]), Ground(*scales, edges[:1], edges[1:]), trace, theme.blend("statistics", 0.22), 1)
+    bars = Bars(*row, Ground(*scales, lefts, rights), trace, theme.color(ROLES[row[1].name]))
+    level = Level(*mean, Ground(*scales, *_dash_sides(*edges)), trace, pink)
+    zero = segment((edges[0], scales[1].zero), (edges[1], scales[1].zero), theme.color("secondary"))
+    return VGroup(band, bars, zero, level)
+
+
+def _bar_sides(columns: Columns, features: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """One bar under each cell; of a row too wide for cells, one thin bar a feature across the whole width."""
+    if columns.window.hidden:
+        pitch = (columns.right - columns.left) / features
+        centers, width = [columns.left + (n + 0.5) * pitch for n in range(features)], pitch * 0.8
+    else:
+        centers, width = [columns.slot(p) for p in columns.positions()], min(0.62, columns.cell_width * 0.5)
+    return tuple(c - width / 2 for c in centers), tuple(c + width / 2 for c in centers)
+
+
+def _dash_sides(left: float, right: float) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    step = (right - left) / 29
+    lefts = tuple(left + n * step for n in range(0, 29, 2))
+    return lefts, tuple(side + step for side in lefts)
+
+
+def chart_scale(easel: Easel, state: str) -> Scale:
+    """The scale of one picture's chart: all that it draws fits between the chart's top and bottom."""
+    token, trace = easel.trace.example.followed, easel.trace
+    if state == "b2":
+        mean, std = float(trace["ln.mean"].value[token]), float(trace["ln.std"].value[token])
+        drawn = [*trace["resid_mid"].value[token], mean - std, mean + std]
+    else:
+        std = float(trace["ln.normalized_std"].value[token])
+        drawn = [*trace["ln.out"].value[token], -std, std]
+    low, high = min(0.0, *drawn), max(0.0, *drawn)
+    unit = (CHART_TOP - CHART_BOTTOM[state]) / (high - low)
+    return Scale(CHART_TOP - high * unit, unit, low, high)
+
+
+def spread(easel: Easel, element: Element, state: State) -> Mobject:
+    """The name of the band, beside it: μ ± σ."""
+    scale = chart_scale(easel, state.name)
+    y = float(scale.y(easel.trace["ln.mean"].value[easel.trace.example.followed]))
+    words = easel.pen.write(easel.wording.line(element.words[0], "statistics"), TYPE.statistic)
+    return words.place(NAMES_RIGHT, min(y, CHART_TOP - 0.55) - 0.13, "right")
+
+
+def statistic(easel: Easel, element: Element, state: State) -> Mobject:
+    """μ = …, σ² = …"""
+    pen = easel.pen
+    label = element.labels[0]
+    named = symbol_line(symbol(label.ref.partition("[")[0]))
+    line = (*named, *easel.wording.sign(" = ", "statistics"), *value_line(label, "statistics"))
+    return pen.write(line, TYPE.statistic).place(SIDE_LEFT + 0.2, STATISTIC_Y[element.name])
+
+
+def formula(easel: Easel, element: Element, state: State) -> Mobject:
+    """The formula, as far as its parts have been used."""
+    return easel.pen.formula(layer_norm_formula(easel.trace.example.norm), TYPE.formula).place(SIDE_LEFT, FORMULA_Y)
+
+
+def following(easel: Easel, element: Element, state: State) -> Mobject:
+    """Where u goes."""
+    pen = easel.pen
+    y = easel.y(state, "ln.out")
+    line = easel.wording.line(element.words[0], "secondary")
+    width = pen.write(line, TYPE.note).advance + 0.4
+    into = arrow([(ROWS_RIGHT + 0.06, y), (ROWS_RIGHT + 0.75, y)], pen.theme.color("out"))
+    return VGroup(into, block(pen, line, ROWS_RIGHT + 0.8 + width / 2, y, width, CELL_HEIGHT, TYPE.note, "line"))
+
+
+DRAW: Mapping[str, Callable[[Easel, Element, State], Mobject]] = MappingProxyType(
+    {
+        "heading": heading,
+        "marker": marker,
+        "caption": caption,
+        "conventions": conventions,
+        "token": token,
+        "reading": reading,
+        "input": input_node,
+        "skip": skip,
+        "attention": attention,
+        "junction": junction,
+        "result": result,
+        "token_row": token_row,
+        "bracket": feature_bracket,
+        "layer_norm": layer_norm,
+        "position_axis": position_axis,
+        "named_row": named_row,
+        "pending_sum": pending_sum,
+        "done_sum": done_sum,
+        "sums": sums,
+        "circled": circled,
+        "row_bracket": row_bracket,
+        "chart": chart,
+        "spread": spread,
+        "position": position,
+        "statistic": statistic,
+        "formula": formula,
+        "next": following,
+    }
+)

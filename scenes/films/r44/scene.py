@@ -1,0 +1,193 @@
+"""The R44 film in motion. ``manim render -ql scenes/films/r44/scene.py R44`` plays it; R44English is in English."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+from manim import Animation, AnimationGroup, Create, FadeIn, FadeOut, LaggedStart, Mobject, MoveAlongPath, Transform, VGroup
+
+from addnorm.mathcore.symbols import symbol
+from addnorm.mathcore.trace import Trace
+from addnorm.scenes.captions import reading_seconds
+from addnorm.scenes.elements.lettering import Glyphs, Pen
+from addnorm.scenes.elements.shapes import path
+from addnorm.scenes.elements.value_chart import Travel
+from addnorm.scenes.films.r44 import picture
+from addnorm.scenes.films.r44.picture import DRAW, Easel
+from addnorm.scenes.films.r44.states import NAMES, storyboard
+from addnorm.scenes.stage import Picture, Stage, draw_in, exchange, glide
+from addnorm.scenes.storyboard import Element, State, Storyboard
+from addnorm.scenes.text import plain, symbol_line
+from addnorm.scenes.theme import TYPE
+
+CHROME = ("heading", "marker", "conventions", "caption")
+
+
+class R44(Stage):
+    """One token: x on the skip path, attention's Δ added, LayerNorm over that row."""
+
+    names = NAMES
+
+    @staticmethod
+    def storyboard(trace: Trace) -> Storyboard:
+        return storyboard(trace)
+
+    @cached_property
+    def easel(self) -> Easel:
+        return Easel(self.trace, self.wording, Pen(self.theme, self.production.language), self.board)
+
+    def draw(self, element: Element, state: State) -> Mobject:
+        return DRAW[element.kind](self.easel, element, state)
+
+    def hold_seconds(self, state: State) -> float:
+        caption = state.element("caption")
+        words = "" if caption is None else plain(self.wording.line(caption.words[0]))
+        return reading_seconds(words, self.production.pace)
+
+    def enter_b4(self, before: Picture, after: Picture) -> None:
+        """The token row appears; x goes both ways, through attention and past it; both meet."""
+        tokens = [after[name] for name in after if name.startswith("token.")]
+        self.move(*exchange(before, after, *CHROME), *map(FadeIn, tokens), seconds=0.8)
+        self.move(draw_in(after["input"]), seconds=1.0)
+        self.move(draw_in(after["reading"]), FadeIn(after["attention"][0]), seconds=1.0)
+        self.move(FadeIn(after["junction"]), seconds=0.4)
+        x = self.easel.pen.write(symbol_line(symbol("resid_pre")), TYPE.symbol + 10)
+        way = path(picture.skip_path(), self.theme.color("x"), radius=0.75)
+        x.center_on(*picture.skip_path()[0])
+        self.move(
+            draw_in(after["skip"]),
+            draw_in(VGroup(*after["attention"][1:])),
+            MoveAlongPath(x, way),
+            seconds=1.8,
+        )
+        self.move(FadeOut(x), draw_in(after["result"]), seconds=0.8)
+
+    def enter_b5(self, before: Picture, after: Picture) -> None:
+        """The tokens line up in a column, and each unfolds into its row of features."""
+        followed = f"row.{self.trace.example.followed}"
+        others = [name for name in after if name.startswith("row.") and name != followed]
+        flow = ("reading", "input", "skip", "attention", "junction")
+        tokens = [name for name in before if name.startswith("token.")]
+        self.move(*exchange(before, after, *CHROME), *exchange(before, {}, *flow), seconds=0.8)
+        self.move(
+            *(glide(before[name], after[name]) for name in tokens if name in after),
+            *(FadeOut(before[name]) for name in tokens if name not in after),
+            *(FadeIn(after[name]) for name in after if name.startswith("token.") and name not in before),
+            FadeOut(before["result"], target_position=after[followed]),
+            FadeIn(after[followed], shift=[0, 0, 0]),
+            seconds=1.4,
+        )
+        self.move(LaggedStart(*(FadeIn(after[name]) for name in others), lag_ratio=0.4), seconds=0.8) if others else None
+        self.move(draw_in(after["bracket"]), seconds=0.8)
+        norms = [name for name in after if name.startswith("norm.")]
+        self.move(*(draw_in(after[name]) for name in norms), *exchange({}, after, "axis"), seconds=1.0)
+
+    def enter_b0(self, before: Picture, after: Picture) -> None:
+        """Only the followed token stays; its row parts into the two rows it was made of."""
+        followed = self.trace.example.followed
+        stays = (f"token.{followed}", f"row.{followed}")
+        leaving = [name for name in before if name not in CHROME and name not in stays]
+        self.move(*exchange(before, after, *CHROME), *exchange(before, {}, *leaving), seconds=0.8)
+        frame, chip = after["position"]
+        summed = before[stays[1]]
+        rows = [after[name][0] for name in ("row.attn_out", "row.resid_pre")]
+        copies = [VGroup(*(cell.copy() for cell in summed.cells)) for _ in rows]
+        self.remove(*summed.cells)
+        self.move(
+            glide(before[stays[0]], chip),
+            FadeIn(frame),
+            FadeOut(VGroup(*(member for member in summed if member not in summed.cells))),
+            *(Transform(copy, VGroup(*row.cells)) for copy, row in zip(copies, rows, strict=True)),
+            seconds=1.2,
+        )
+        inside = [VGroup(*(member for member in row if member not in row.cells)) for row in rows]
+        names = [after[name][1] for name in ("row.attn_out", "row.resid_pre")]
+        self.move(*map(FadeIn, (*inside, *names)), seconds=0.8)
+        self.move(draw_in(after["junction"]), seconds=0.8)
+
+    def enter_b1(self, before: Picture, after: Picture) -> None:
+        """Both rows travel, feature by feature, into their sum."""
+        inputs = ("row.attn_out", "row.resid_pre")
+        self.move(
+            *exchange(before, after, *CHROME),
+            *(glide(before[name], after[name]) for name in (*inputs, "position")),
+            FadeOut(before["junction"]),
+            seconds=0.8,
+        )
+        total, name = after["row.resid_mid"]
+        plus = VGroup(*after["sums"][::2])
+        signs = VGroup(*after["sums"][1::2])
+        self.move(FadeIn(plus), FadeIn(VGroup(*total.cells)), FadeIn(name), draw_in(after["junction"]), seconds=1.0)
+        cards = [
+            VGroup(*(VGroup(row[0].cells[n].copy(), row[0].numbers[n].copy()) for row in (after[name] for name in inputs)))
+            for n in range(len(total.cells))
+        ]
+        self.move(
+            LaggedStart(
+                *(AnimationGroup(*(card.animate.move_to(cell) for card in pair)) for pair, cell in zip(cards, total.cells, strict=True)),
+                lag_ratio=0.25,
+            ),
+            seconds=2.2,
+        )
+        rest = VGroup(*(member for member in total if member not in total.cells))
+        self.move(*map(FadeOut, cards), FadeIn(rest), FadeIn(signs), seconds=0.8)
+
+    def enter_b2(self, before: Picture, after: Picture) -> None:
+        """r's row alone is circled; its bars grow, then μ rises, the band opens, and the formula follows."""
+        rows = ("row.attn_out", "row.resid_pre", "row.resid_mid", "junction")
+        self.move(
+            *exchange(before, after, *CHROME),
+            *(glide(before[name], after[name]) for name in rows),
+            FadeOut(before["position"]),
+            FadeOut(before["sums"]),
+            seconds=1.0,
+        )
+        self.move(draw_in(after["circled"]), draw_in(after["bracket"]), seconds=0.8)
+        band, bars, zero, level = after["chart"]
+        formula = self.formula_parts(after["formula"])
+        self.move(FadeIn(formula["name"]), Create(zero), Travel(bars, self.trace), seconds=1.2)
+        self.move(Travel(level, self.trace), FadeIn(after["mean"]), FadeIn(formula["center"]), seconds=1.2)
+        self.add(band, bars, zero, level)
+        self.move(
+            Travel(band, self.trace),
+            FadeIn(after["variance"]),
+            FadeIn(after["spread"]),
+            FadeIn(formula["scale"]),
+            seconds=1.2,
+        )
+        self.move(FadeIn(formula["gain"]), FadeIn(formula["shift"]), seconds=0.8)
+
+    def enter_b3(self, before: Picture, after: Picture) -> None:
+        """The bars shift by μ and scale by 1/√(σ² + ε) into u's."""
+        self.move(*exchange(before, after, *CHROME, "circled", "bracket", "spread"), seconds=0.8)
+        band, bars, zero, level = after["chart"]
+        self.remove(before["chart"])
+        base = before["chart"][2]
+        for shape in (band, bars, level):
+            shape.travel_to(0.0, self.trace)
+        bars.set_fill(self.theme.color("sum"))
+        self.add(band, bars, base, level)
+        self.move(
+            Travel(band, self.trace),
+            Travel(bars, self.trace, self.theme.color("out")),
+            Transform(base, zero),
+            Travel(level, self.trace),
+            seconds=2.0,
+        )
+        self.move(draw_in(after["row.ln.out"]), seconds=0.8)
+        self.move(draw_in(after["next"]), seconds=0.8)
+
+    def formula_parts(self, formula: Mobject) -> dict[str, VGroup]:
+        """The glyphs of a formula by the part they belong to."""
+        parts: dict[str, VGroup] = {}
+        for glyphs in formula:
+            source: Any = glyphs.ink.run.source
+            parts.setdefault(source.formula.atoms[source.n].part, VGroup()).add(glyphs)
+        return parts
+
+
+class R44English(R44):
+    """The same film in English."""
+
+    language = "en"

@@ -1,0 +1,223 @@
+"""The R44 film as data: one token, x kept, Δ added, LayerNorm over that row. Six states and a details panel.
+
+Works for any example; what depends on its shape is asked of the trace. Post-norm order here:
+b4 two paths, b5 which axis, b0 the two rows, b1 their sum, b2 its statistics, b3 the normalized row.
+"""
+
+from __future__ import annotations
+
+from addnorm.mathcore.labels import Label, detail_label, relation, stage_label
+from addnorm.mathcore.symbols import layer_norm_formula
+from addnorm.mathcore.trace import Trace
+from addnorm.scenes.storyboard import Element, Relation, State, Storyboard, Window, elide_middle, window_around
+from addnorm.scenes.text import is_constant
+
+FILM = "r44"
+NAMES = {
+    "film": "R44",
+    "previous": "R43",
+    "residual_lecture": "2",
+    "causal_page": "B01",
+    "placement_page": "R49",
+    "lab": "LAB 03",
+    "source_page": "M27",
+}
+STATES = ("b4", "b5", "b0", "b1", "b2", "b3")
+
+COLUMN_SLOTS = 5
+TOKEN_SLOTS = 5
+ROW_SLOTS = 4
+
+
+def feature_window(trace: Trace) -> Window:
+    """The features whose numbers are shown."""
+    return elide_middle(trace.example.n_features, COLUMN_SLOTS)
+
+
+def storyboard(trace: Trace) -> Storyboard:
+    """The film's states for a trace."""
+    builders = (_b4, _b5, _b0, _b1, _b2, _b3)
+    states = tuple(State(name, builder(trace)) for name, builder in zip(STATES, builders, strict=True))
+    return Storyboard(FILM, states, (State("details", _details(trace)),))
+
+
+def _frame(state: str, *elements: Element) -> tuple[Element, ...]:
+    return (
+        Element("heading", "heading", words=(f"{FILM}.{state}.heading",)),
+        Element("marker", "marker"),
+        *elements,
+        Element("caption", "caption", words=(f"{FILM}.{state}.caption",)),
+    )
+
+
+def _tokens(trace: Trace, slots: int) -> tuple[Element, ...]:
+    followed = trace.example.followed
+    return tuple(
+        Element("token", f"token.{token}", look="followed" if token == followed else "dimmed")
+        for token in window_around(trace.example.n_tokens, followed, slots)
+    )
+
+
+def _b4(trace: Trace) -> tuple[Element, ...]:
+    return _frame(
+        "b4",
+        Element("reading", "reading", words=(f"{FILM}.b4.reading",)),
+        *_tokens(trace, TOKEN_SLOTS),
+        Element("input", "input"),
+        Element("skip", "skip", words=(f"{FILM}.b4.skip",)),
+        Element("attention", "attention", words=(f"{FILM}.attention",)),
+        Element("junction", "junction"),
+        Element("result", "result"),
+    )
+
+
+def _b5(trace: Trace) -> tuple[Element, ...]:
+    followed = trace.example.followed
+    rows = tuple(
+        Element(
+            "token_row",
+            f"row.{token}",
+            labels=_row(trace, "resid_mid", token),
+            look="followed" if token == followed else "dimmed",
+        )
+        for token in window_around(trace.example.n_tokens, followed, ROW_SLOTS)
+    )
+    norms = tuple(
+        Element("layer_norm", f"norm.{token}", words=(f"{FILM}.layer_norm",), look="followed" if token == followed else "dimmed")
+        for token in window_around(trace.example.n_tokens, followed, ROW_SLOTS)
+    )
+    axis = () if trace.example.n_tokens == 1 else (Element("position_axis", "axis", words=(f"{FILM}.b5.axis",)),)
+    return _frame(
+        "b5",
+        *_tokens(trace, ROW_SLOTS),
+        *rows,
+        Element("bracket", "bracket", words=(f"{FILM}.b5.bracket",)),
+        *norms,
+        *axis,
+    )
+
+
+def _b0(trace: Trace) -> tuple[Element, ...]:
+    return _frame(
+        "b0",
+        _conventions(trace),
+        Element("position", "position"),
+        *_inputs(trace),
+        Element("pending_sum", "junction", words=(f"{FILM}.b0.pending",)),
+    )
+
+
+def _b1(trace: Trace) -> tuple[Element, ...]:
+    return _frame(
+        "b1",
+        _conventions(trace),
+        Element("position", "position"),
+        *_inputs(trace),
+        _arithmetic(trace),
+        _sum(trace),
+        Element("done_sum", "junction"),
+    )
+
+
+def _b2(trace: Trace) -> tuple[Element, ...]:
+    followed = trace.example.followed
+    return _frame(
+        "b2",
+        _conventions(trace),
+        *_inputs(trace),
+        _sum(trace),
+        Element("done_sum", "junction"),
+        Element("circled", "circled"),
+        Element("row_bracket", "bracket", words=(f"{FILM}.b2.bracket",)),
+        Element("chart", "chart", lengths=(*_refs(trace, "resid_mid"), f"ln.mean[{followed}]", f"ln.std[{followed}]")),
+        Element("spread", "spread", words=(f"{FILM}.b2.spread",)),
+        *_statistics(trace),
+    )
+
+
+def _b3(trace: Trace) -> tuple[Element, ...]:
+    followed = trace.example.followed
+    return _frame(
+        "b3",
+        _conventions(trace),
+        *_inputs(trace),
+        _sum(trace),
+        Element("done_sum", "junction"),
+        Element("chart", "chart", lengths=(*_refs(trace, "ln.out"), f"ln.normalized_std[{followed}]")),
+        *_statistics(trace),
+        Element("named_row", "row.ln.out", labels=_row(trace, "ln.out", followed), words=(f"{FILM}.row.out",)),
+        Element("next", "next", words=(f"{FILM}.b3.next",)),
+    )
+
+
+def _conventions(trace: Trace) -> Element:
+    example = trace.example
+    shared = is_constant(example.gamma) and is_constant(example.beta)
+    refs = ("eps", "gamma[*]", "beta[*]") if shared else ("eps",)
+    labels = tuple(stage_label(trace, ref) for ref in refs)
+    return Element("conventions", "conventions", labels=labels, words=(f"{FILM}.conventions",))
+
+
+def _inputs(trace: Trace) -> tuple[Element, ...]:
+    followed = trace.example.followed
+    return (
+        Element("named_row", "row.attn_out", labels=_row(trace, "attn_out", followed), words=(f"{FILM}.row.update",)),
+        Element("named_row", "row.resid_pre", labels=_row(trace, "resid_pre", followed), words=(f"{FILM}.row.input",)),
+    )
+
+
+def _sum(trace: Trace) -> Element:
+    labels = _row(trace, "resid_mid", trace.example.followed)
+    return Element("named_row", "row.resid_mid", labels=labels, words=(f"{FILM}.row.sum",))
+
+
+def _arithmetic(trace: Trace) -> Element:
+    rows = (_row(trace, quantity, trace.example.followed) for quantity in ("resid_pre", "attn_out", "resid_mid"))
+    relations = tuple(Relation((x, update), relation((x, update), total), total) for x, update, total in zip(*rows, strict=True))
+    return Element("sums", "sums", relations=relations)
+
+
+def _statistics(trace: Trace) -> tuple[Element, ...]:
+    followed = trace.example.followed
+    return (
+        Element("statistic", "mean", labels=(stage_label(trace, f"ln.mean[{followed}]"),)),
+        Element("statistic", "variance", labels=(stage_label(trace, f"ln.var[{followed}]"),)),
+        Element("formula", "formula", parts=layer_norm_formula(trace.example.norm).parts),
+    )
+
+
+def _row(trace: Trace, quantity: str, token: int) -> tuple[Label, ...]:
+    return tuple(stage_label(trace, f"{quantity}[{token},{feature}]") for feature in feature_window(trace).shown)
+
+
+def _refs(trace: Trace, quantity: str) -> tuple[str, ...]:
+    followed = trace.example.followed
+    return tuple(f"{quantity}[{followed},{feature}]" for feature in range(trace.example.n_features))
+
+
+def _details(trace: Trace) -> tuple[Element, ...]:
+    followed = trace.example.followed
+    rows = tuple(
+        Element(
+            "detail_row",
+            f"detail.{quantity}",
+            labels=tuple(detail_label(trace, f"{quantity}[{followed},{n}]") for n in feature_window(trace).shown),
+            words=(f"{FILM}.row.{words}",),
+        )
+        for quantity, words in (
+            ("resid_pre", "input"),
+            ("attn_out", "update"),
+            ("resid_mid", "sum"),
+            ("ln.out", "out"),
+        )
+    )
+    return (
+        Element("heading", "heading", words=(f"{FILM}.details.heading",)),
+        *rows,
+        *_statistics(trace),
+        _conventions(trace),
+        *(
+            Element("note", f"note.{n}", words=(f"{FILM}.details.{key}",))
+            for n, key in enumerate(("reconstruction", "recompute", "attention", "learned", "gradient", "training"))
+        ),
+    )

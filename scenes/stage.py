@@ -1,0 +1,304 @@
+"""The stage: plays a storyboard, audits every frame and compares every finished state with its promise.
+
+A film subclasses :class:`Stage` and gives it three things: a storyboard (plain data), ``draw`` (how one element
+looks in its place), and for each state a method ``enter_<state>`` (how things move from the picture before to
+the picture after, in ordinary manim). ``manim render FILE CLASS`` works on it as on any scene.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from manim import (
+    Animation,
+    AnimationGroup,
+    CairoRenderer,
+    Camera,
+    Create,
+    FadeIn,
+    FadeOut,
+    Mobject,
+    Scene,
+    Transform,
+    VMobject,
+    config,
+)
+
+from addnorm.mathcore.errors import AddnormError
+from addnorm.mathcore.example_files import load_example
+from addnorm.mathcore.labels import Label
+from addnorm.mathcore.trace import Trace, run
+from addnorm.scenes.audit import AuditError, Auditor, Sighting
+from addnorm.scenes.elements.lettering import Glyphs
+from addnorm.scenes.elements.value_chart import ValueShape
+from addnorm.scenes.paths import find_example
+from addnorm.scenes.storyboard import Element, State, Storyboard
+from addnorm.scenes.text import Wording
+from addnorm.scenes.theme import Theme, load_theme
+
+BEAT = 0.2
+"""Seconds. Every duration is a multiple of it: whole frames at 15, 20, 25, 30 and 60 frames a second."""
+
+Picture = dict[str, Mobject]
+"""What stands on stage, by element name, from back to front."""
+
+
+@dataclass(frozen=True)
+class Production:
+    """What is filmed: one example's trace, in one language and one theme, at one pace (1 is the normal one)."""
+
+    trace: Trace
+    language: str = "zh"
+    theme: str = "dark"
+    pace: float = 1.0
+
+
+@dataclass(frozen=True)
+class Play:
+    """A stretch of frames of one state in which the same things were drawn: what was seen on each of them."""
+
+    state: str
+    frames: int
+    sightings: tuple[tuple[Sighting, ...], ...]
+
+
+class StageCamera(Camera):
+    """Remembers the exact draw list of the last picture it took."""
+
+    drawn: tuple[Mobject, ...] = ()
+
+    def capture_mobjects(self, mobjects: Iterable[Mobject], **kwargs: Any) -> None:
+        self.drawn = tuple(self.get_mobjects_to_display(mobjects, **kwargs))
+        super().capture_mobjects(self.drawn, include_submobjects=False)
+
+
+class StageRenderer(CairoRenderer):
+    """manim's renderer with whole-frame holds, and a word to the stage about each frame before it is written."""
+
+    stage: Stage
+
+    def save_static_frame_data(self, scene: Scene, static_mobjects: Iterable[Mobject]) -> Any:
+        image = super().save_static_frame_data(scene, static_mobjects)
+        self.stage.see_static(self.camera.drawn if image is not None else ())
+        return image
+
+    def update_frame(self, scene: Scene, mobjects: Iterable[Mobject] | None = None, **kwargs: Any) -> None:
+        # Without moving mobjects the static image is the frame; drawing everything over it again, as manim does,
+        # would make translucent edges denser during holds.
+        if self.static_image is not None and mobjects is not None and not list(mobjects):
+            self.camera.set_frame_to_background(self.static_image)
+            self.camera.drawn = ()
+        else:
+            super().update_frame(scene, mobjects, **kwargs)
+
+    def add_frame(self, frame: Any, num_frames: int = 1) -> None:
+        if not self.skip_animations:
+            self.stage.see_moving(self.camera.drawn, num_frames)
+        super().add_frame(frame, num_frames)
+
+    def freeze_current_frame(self, duration: float) -> None:
+        self.add_frame(self.get_frame(), num_frames=round(duration * self.camera.frame_rate))
+
+
+class Stage(Scene):
+    """Plays a storyboard for one production. Subclasses set ``names`` and define the methods named above."""
+
+    example: ClassVar[str] = "r44"
+    language: ClassVar[str] = "zh"
+    theme_name: ClassVar[str] = "dark"
+    names: ClassVar[Mapping[str, str]] = {}
+
+    def __init__(
+        self,
+        production: Production | None = None,
+        states: tuple[str, ...] | None = None,
+        file_writer_class: Any = None,
+    ) -> None:
+        if production is None:
+            production = Production(run(load_example(find_example(self.example))), self.language, self.theme_name)
+        config.disable_caching = True  # a cached clip is a clip that nobody audited
+        renderer = StageRenderer(
+            camera_class=StageCamera, **({} if file_writer_class is None else {"file_writer_class": file_writer_class})
+        )
+        renderer.stage = self
+        super().__init__(renderer=renderer)
+        self.production = production
+        self.trace = production.trace
+        self.theme: Theme = load_theme(production.theme)
+        self.wording = Wording(production.language, self.trace, self.names)
+        self.board: Storyboard = self.storyboard(self.trace)
+        self.playing = states or tuple(state.name for state in self.board.states)
+        self.camera.background_color = self.theme.color("ground")
+        self.plays: list[Play] = []
+        self._auditor = Auditor(self.trace, self.wording)
+        self._state = ""
+        self._static: tuple[Sighting, ...] = ()
+        self._seen: list[tuple[tuple[Sighting, ...], int]] = []
+
+    # What a film defines.
+
+    @staticmethod
+    def storyboard(trace: Trace) -> Storyboard:
+        """The film's states for a trace."""
+        raise NotImplementedError
+
+    def draw(self, element: Element, state: State) -> Mobject:
+        """An element as it stands in a state's finished picture."""
+        raise NotImplementedError
+
+    def hold_seconds(self, state: State) -> float:
+        """How long a finished state stays on screen."""
+        raise NotImplementedError
+
+    # Playing.
+
+    def construct(self) -> None:
+        for name in self.playing:
+            self.perform(self.board.state(name))
+
+    def picture(self, state: State) -> Picture:
+        """A state's finished picture, checked against what the state promises."""
+        self._state = state.name
+        picture = {element.name: self.draw(element, state) for element in state.elements}
+        self._require_promised(state, picture)
+        return picture
+
+    def perform(self, state: State) -> None:
+        """Move from the picture before into this state's picture, and hold it."""
+        previous = self.board.before(state.name)
+        before = self.picture(previous) if previous else {}
+        after = self.picture(state)
+        for name in before.keys() & after.keys():
+            if _same_picture([before[name]], [after[name]]):
+                after[name] = before[name]
+        self.clear()
+        self.add(*before.values())
+        getattr(self, f"enter_{state.name}")(before, after)
+        self._require_arrived(state, after)
+        self.clear()
+        self.add(*after.values())
+        self.wait(self.hold_seconds(state))
+
+    def show(self, state: State) -> None:
+        """Put a finished picture on stage without motion, and have it audited."""
+        picture = self.picture(state)
+        self.clear()
+        self.add(*picture.values())
+        self.renderer.static_image = None
+        self.renderer.update_frame(self, self.mobjects)
+        self._auditor.inspect(self.camera.drawn)
+
+    def move(self, *animations: Animation, seconds: float) -> None:
+        """Play animations side by side for a duration at the production's pace."""
+        self.play(*animations, run_time=self.paced(seconds))
+
+    def paced(self, seconds: float) -> float:
+        """A duration at the production's pace, in whole beats."""
+        return max(1, round(seconds / self.production.pace / BEAT)) * BEAT
+
+    def get_time_progression(self, run_time: float, *args: Any, **kwargs: Any) -> Any:
+        # manim counts frames by adding up rounded steps and may come out one short or one over.
+        frames = round(run_time * self.camera.frame_rate)
+        if abs(frames - run_time * self.camera.frame_rate) > 1e-6:
+            raise AddnormError(f"{self._state}: {run_time} s is not a whole number of frames; use multiples of {BEAT} s")
+        progression = super().get_time_progression(run_time, *args, **kwargs)
+        progression.iterable = np.arange(frames) / self.camera.frame_rate
+        return progression
+
+    # Watching.
+
+    def see_static(self, drawn: Iterable[Mobject]) -> None:
+        """Audit what stays the same during the play that begins."""
+        self._static = self._inspect(drawn)
+
+    def see_moving(self, drawn: Iterable[Mobject], frames: int) -> None:
+        """Audit the rest of a frame that is shown ``frames`` times, and note what is seen on it."""
+        seen = (*self._static, *self._inspect(drawn))
+        self.plays.append(Play(self._state, frames, (seen,)))
+
+    def _inspect(self, drawn: Iterable[Mobject]) -> tuple[Sighting, ...]:
+        try:
+            return self._auditor.inspect(list(drawn))
+        except AuditError as error:
+            frame = sum(play.frames for play in self.plays)
+            raise AuditError(f"state {self._state}, frame {frame}: {error}") from None
+
+    # Promises.
+
+    def _require_promised(self, state: State, picture: Picture) -> None:
+        for element in state.elements:
+            glyphs, shapes = _content(picture[element.name])
+            shown = {(run.source.ref, run.text) for run in glyphs if isinstance(run.source, Label)}
+            promised = {(label.ref, label.text) for label in element.labels}
+            lengths = {ref for shape in shapes for quantity in shape.quantities() for ref in quantity.refs(self.trace)}
+            if shown != promised or lengths != set(element.lengths):
+                difference = sorted(map(str, (shown ^ promised) | (lengths ^ set(element.lengths))))
+                raise AuditError(
+                    f"state {state.name}: element {element.name} and its picture differ in {', '.join(difference)}"
+                )
+
+    def _require_arrived(self, state: State, after: Picture) -> None:
+        if not _same_picture(self.mobjects, after.values()):
+            stray = _difference(self.mobjects, after.values())
+            raise AuditError(f"state {state.name}: its motion does not end on its picture: {stray}")
+
+
+def _content(mobject: Mobject) -> tuple[list[Any], list[ValueShape]]:
+    family = mobject.get_family()
+    runs = [member.ink.run for member in family if isinstance(member, Glyphs)]
+    return runs, [member for member in family if isinstance(member, ValueShape)]
+
+
+def _leaves(mobjects: Iterable[Mobject]) -> list[VMobject]:
+    return [
+        member
+        for mobject in mobjects
+        for member in mobject.family_members_with_points()
+        if member.get_fill_opacity() > 0 or (member.get_stroke_width() > 0 and member.get_stroke_opacity() > 0)
+    ]
+
+
+def _trait(leaf: VMobject) -> tuple[Any, ...]:
+    """What makes two leaves the same to the eye: kind, text, place and colour, to a hundredth of a pixel."""
+    text = leaf.ink.run.text if isinstance(leaf, Glyphs) else ""
+    corners = tuple(float(v) + 0.0 for v in np.round([*leaf.points.min(axis=0)[:2], *leaf.points.max(axis=0)[:2]], 3))
+    paint = (leaf.get_fill_color().to_hex(), round(float(leaf.get_fill_opacity()), 3)) if leaf.get_fill_opacity() else ()
+    stroke = leaf.get_stroke_color().to_hex() if leaf.get_stroke_width() and leaf.get_stroke_opacity() else ""
+    return (type(leaf).__name__, text, corners, paint, stroke)
+
+
+def _same_picture(left: Iterable[Mobject], right: Iterable[Mobject]) -> bool:
+    return sorted(map(_trait, _leaves(left))) == sorted(map(_trait, _leaves(right)))
+
+
+def _difference(left: Iterable[Mobject], right: Iterable[Mobject]) -> str:
+    a, b = {_trait(leaf) for leaf in _leaves(left)}, {_trait(leaf) for leaf in _leaves(right)}
+    return f"left over {sorted(a - b)[:3]}, missing {sorted(b - a)[:3]}"
+
+
+def glide(before: Mobject, after: Mobject) -> Animation:
+    """Move an element to where its twin stands in the next picture; both are made of the same parts."""
+    return Transform(before, after)
+
+
+def draw_in(mobject: Mobject) -> Animation:
+    """Let an element appear: lines are drawn along their length, everything else fades in."""
+    leaves = mobject.family_members_with_points()
+    return AnimationGroup(*(Create(leaf) if _is_line(leaf) else FadeIn(leaf) for leaf in leaves))
+
+
+def exchange(before: Picture, after: Picture, *names: str) -> list[Animation]:
+    """Cross-fade elements that differ between two pictures; what is only in one fades out or in."""
+    animations: list[Animation] = []
+    for name in names:
+        old, new = before.get(name), after.get(name)
+        if old is not new:
+            animations += [*([] if old is None else [FadeOut(old)]), *([] if new is None else [FadeIn(new)])]
+    return animations
+
+
+def _is_line(leaf: VMobject) -> bool:
+    return bool(leaf.get_stroke_width() > 0 and leaf.get_fill_opacity() == 0)

@@ -1,0 +1,158 @@
+"""What a film shows, as plain data: states made of elements, each with the numbers and words it promises.
+
+A storyboard is derived from a trace and says nothing of places, colours or motion. It can be printed and
+reviewed as text, queried without drawing, and it is what the stage compares every finished state with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from addnorm.mathcore.errors import AddnormError
+from addnorm.mathcore.labels import Label
+
+
+@dataclass(frozen=True)
+class Relation:
+    """Numbers drawn as arithmetic: terms, the sign between sum and total ("=" or "≈"), and the total."""
+
+    terms: tuple[Label, ...]
+    sign: str
+    total: Label
+
+
+@dataclass(frozen=True)
+class Element:
+    """One thing on stage.
+
+    ``kind`` says which element draws it, ``name`` is unique in its state and lasts through the film: what bears
+    the same name in two states is the same thing. ``labels`` are the numbers it shows, in reading order;
+    ``lengths`` the references whose values it draws as lengths; ``words`` the catalogue keys it shows; ``parts``
+    the parts of a formula that are visible; ``look`` is "plain", "followed" or "dimmed".
+    """
+
+    kind: str
+    name: str
+    labels: tuple[Label, ...] = ()
+    lengths: tuple[str, ...] = ()
+    relations: tuple[Relation, ...] = ()
+    words: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
+    look: str = "plain"
+
+
+@dataclass(frozen=True)
+class State:
+    """One picture with its motion into it. Its heading and caption stand in the catalogue under its name."""
+
+    name: str
+    elements: tuple[Element, ...]
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """Every number on the picture, in reading order, each reference once."""
+        seen: dict[str, Label] = {}
+        for element in self.elements:
+            for label in element.labels:
+                seen.setdefault(label.ref, label)
+        return tuple(seen.values())
+
+    @property
+    def lengths(self) -> tuple[str, ...]:
+        """The references whose values are drawn as lengths."""
+        return tuple(ref for element in self.elements for ref in element.lengths)
+
+    def element(self, name: str) -> Element | None:
+        """The element of this name, if the state has it."""
+        return next((element for element in self.elements if element.name == name), None)
+
+
+@dataclass(frozen=True)
+class Storyboard:
+    """A film's states in playing order, and the panels: still pictures beside the film."""
+
+    film: str
+    states: tuple[State, ...]
+    panels: tuple[State, ...] = ()
+
+    def __post_init__(self) -> None:
+        for state in (*self.states, *self.panels):
+            names = [element.name for element in state.elements]
+            if len(set(names)) != len(names):
+                raise AddnormError(f"{self.film}.{state.name}: two elements bear one name among {sorted(names)}")
+
+    def state(self, name: str) -> State:
+        """The state or panel of this name."""
+        for state in (*self.states, *self.panels):
+            if state.name == name:
+                return state
+        known = ", ".join(state.name for state in self.states)
+        raise AddnormError(f"states: {name!r} is not a state of {self.film}; give some of {known}")
+
+    def before(self, name: str) -> State | None:
+        """The state played just before this one."""
+        names = [state.name for state in self.states]
+        position = names.index(name)
+        return self.states[position - 1] if position else None
+
+
+def describe(storyboard: Storyboard) -> str:
+    """A storyboard as readable text, for review and for golden files."""
+    return "\n".join(_describe(storyboard)) + "\n"
+
+
+def _describe(storyboard: Storyboard) -> Iterator[str]:
+    for state in (*storyboard.states, *storyboard.panels):
+        yield f"{storyboard.film}.{state.name}"
+        for element in state.elements:
+            look = "" if element.look == "plain" else f" ({element.look})"
+            yield f"  {element.name}: {element.kind}{look}"
+            for label in element.labels:
+                yield f"    {label.ref} = {label.text}"
+            for ref in element.lengths:
+                yield f"    length of {ref}"
+            for relation in element.relations:
+                terms = " + ".join(term.text for term in relation.terms)
+                yield f"    {terms} {relation.sign} {relation.total.text}"
+            for key in element.words:
+                yield f"    words {key}"
+            if element.parts:
+                yield f"    parts {', '.join(element.parts)}"
+
+
+@dataclass(frozen=True)
+class Window:
+    """Which of many columns or rows are shown one by one; ``hidden`` counts those left out after ``gap`` of them."""
+
+    shown: tuple[int, ...]
+    gap: int
+    hidden: int
+
+    @property
+    def slots(self) -> int:
+        """How many places the window takes, the one that stands for the hidden ones included."""
+        return len(self.shown) + (self.hidden > 0)
+
+
+def elide_middle(total: int, slots: int) -> Window:
+    """All of ``total`` columns if they fit in ``slots``, otherwise the first and last ones around a gap.
+
+    >>> elide_middle(384, 5)
+    Window(shown=(0, 1, 382, 383), gap=2, hidden=380)
+    """
+    if total <= slots:
+        return Window(tuple(range(total)), total, 0)
+    head = slots // 2
+    tail = slots - 1 - head
+    return Window((*range(head), *range(total - tail, total)), head, total - head - tail)
+
+
+def window_around(total: int, center: int, slots: int) -> range:
+    """At most ``slots`` neighbouring rows of ``total`` that contain ``center``, centred on it where possible.
+
+    >>> window_around(8, 7, 5)
+    range(3, 8)
+    """
+    start = min(max(center - slots // 2, 0), max(total - slots, 0))
+    return range(start, min(start + slots, total))
