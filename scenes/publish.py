@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import mkdtemp
 
-from addnorm.mathcore.errors import AddnormError, one_line
+from addnorm.mathcore.errors import AddnormError
 
 
 @contextmanager
@@ -94,6 +94,6 @@ def _writing(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise AddnormError(
-            one_line(f"{path}: cannot be written: {error.strerror}; ")
-            + "it takes a folder that may be written to and has room; earlier files are as they were"
+            f"{path}: cannot be written: {error.strerror}; "
+            "it takes a folder that may be written to and has room; earlier files are as they were"
         ) from error

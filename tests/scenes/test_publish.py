@@ -162,10 +162,3 @@ def test_a_folder_that_vanished_meanwhile(tmp_path: Path) -> None:
 def test_a_full_disk() -> None:
     with pytest.raises(AddnormError, match=r"/dev/full: cannot be written: No space left on device; "):
         write(Path("/dev/full"), b"a picture")
-
-
-def test_the_message_is_one_line_whatever_the_name(tmp_path: Path) -> None:
-    with working_folder(tmp_path) as work, pytest.raises(AddnormError) as refused:
-        publish({"a\nb.mp4": work / "missing"}, tmp_path / "zh")
-    assert len(str(refused.value).splitlines()) == 1
-    assert "a\\nb.mp4" in str(refused.value)
