@@ -81,9 +81,9 @@ def parse_size(text: str) -> Size:
 #   CRF 20          8.9 ms, 4.1 kB         3.9 ms           250 kB            0.9999
 #   veryfast 18    14.7 ms, 1.5 kB         7.0 ms            50 kB            0.9996
 #
-# A hold would pay for rate control, which sharpens what is already as sharp as was asked. Flat areas are off by
-# at most one level, fades included. A frame's quality depends on no other's rate, and there are no B-frames,
-# which keeps joining simple: packet n of a clip is frame n.
+# A hold would pay for rate control, which sharpens what is already as sharp as was asked. Flat areas are off
+# by at most one level, fades included. No frame's quality depends on the rate of others, and there are no
+# B-frames, which keeps joining simple: packet n of a clip is frame n.
 _ENCODER = {"preset": "ultrafast", "qp": "20"}
 
 
