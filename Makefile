@@ -9,19 +9,20 @@
 PYTHON := $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
     $$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 BIN := .venv/bin
-PIP := PYTHONWARNINGS=ignore $(BIN)/python -m pip --disable-pip-version-check --quiet
+PIP := PYTHONWARNINGS=ignore $(BIN)/python -m pip --quiet --disable-pip-version-check install \
+    --constraint .ci/constraints.txt
 
 .PHONY: film test check clean FORCE
-.NOTPARALLEL:
 .DELETE_ON_ERROR:
+.NOTPARALLEL:
 
-film: build/film
+film: .venv/film build/linked
 	@$(BIN)/addnorm render
 
-test: build/dev
+test: .venv/dev build/linked
 	@$(BIN)/pytest
 
-check: build/dev
+check: .venv/dev build/linked
 	@$(BIN)/ruff check
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
@@ -30,24 +31,26 @@ clean:
 	rm -rf .venv build *.egg-info .*_cache .hypothesis out/.addnorm
 	find mathcore scenes assets tests -name __pycache__ -prune -exec rm -rf {} +
 
-# The packages are linked file by file into build/, where Python and the type checker find them under the name
-# addnorm: edits show at once, and a file that comes or goes is linked anew by the next make.
-build/film build/dev: pyproject.toml build/files .venv/pyvenv.cfg
-	@echo "Installing addnorm and the Python packages it needs into .venv; the first time this takes a minute or two"
-	@$(PIP) install --no-build-isolation --constraint .ci/constraints.txt \
-	    --config-settings editable_mode=strict --editable '.$(EXTRA)'
+.venv/pyvenv.cfg: .ci/constraints.txt
+	@test -n "$(PYTHON)" || { echo "addnorm needs Python 3.11 or later, with venv." >&2; exit 1; }
+	@.ci/system-libraries $(PYTHON)
+	@$(PYTHON) -m venv .venv
+	@$(PIP) --upgrade pip setuptools
 	@touch $@
 
-build/dev: EXTRA = [dev]
+.venv/dev: EXTRA = [dev]
+.venv/film .venv/dev: pyproject.toml .venv/pyvenv.cfg
+	@echo "Installing the Python packages that addnorm needs into .venv; the first time this takes a minute or two"
+	@$(PIP) --only-deps '.$(EXTRA)'
+	@touch $@
+
+# addnorm itself is linked file by file into build/, where Python and the type checker find it under its name: edits
+# show at once, and a file that comes or goes is linked anew by the next make.
+build/linked: pyproject.toml build/files .venv/pyvenv.cfg
+	@$(PIP) --no-deps --no-build-isolation --config-settings editable_mode=strict --editable .
+	@touch $@
 
 build/files: FORCE
 	@mkdir -p build
 	@find mathcore scenes assets -name __pycache__ -prune -o -type f -print | LC_ALL=C sort > $@.now
 	@cmp -s $@.now $@ && rm $@.now || mv $@.now $@
-
-.venv/pyvenv.cfg: .ci/constraints.txt
-	@test -n "$(PYTHON)" || { echo "addnorm needs Python 3.11 or later with venv." >&2; exit 1; }
-	@.ci/system-libraries $(PYTHON)
-	@$(PYTHON) -m venv .venv
-	@$(PIP) install --constraint .ci/constraints.txt --upgrade pip setuptools
-	@touch $@
