@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 
 class AddnormError(Exception):
@@ -25,21 +26,26 @@ class ExampleError(AddnormError):
 
     def __str__(self) -> str:
         where = f"{self.file}: " if self.file else ""
-        return one_line(f"{where}{self.field}: {self.found}; {self.remedy}")
-
-    def within(self, file: str | None) -> ExampleError:
-        """The same error, naming the file it was found in (unless it names one already)."""
-        return ExampleError(self.field, self.found, self.remedy, self.file or file)
+        return _printable(f"{where}{cut(self.field, 80)}: {cut(self.found, 300)}; {self.remedy}")
 
 
-def one_line(text: str) -> str:
-    """The text with whatever would break the line, or cannot be printed, escaped."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+@contextmanager
+def found_in(file: str | None) -> Iterator[None]:
+    """Name the file in ExampleErrors raised within, unless they name one already."""
+    try:
+        yield
+    except ExampleError as error:
+        raise ExampleError(error.field, error.found, error.remedy, error.file or file) from None
 
 
-def shortened(text: str, limit: int = 40) -> str:
-    """The text, cut to ``limit`` characters, in quotes."""
-    return f'"{text}"' if len(text) <= limit else f'"{text[: limit - 1]}…"'
+def cut(text: str, limit: int) -> str:
+    """The text, or as much of it as ``limit`` characters hold, with an ellipsis."""
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
+def quoted(text: str) -> str:
+    """The text in quotes, or its beginning."""
+    return f'"{cut(text, 40)}"'
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
@@ -47,5 +53,10 @@ def nearest(word: str, known: Iterable[str]) -> str:
     import difflib  # only an error needs it
 
     names = sorted(known)
-    close = difflib.get_close_matches(word, names, n=1)
-    return f'did you mean "{close[0]}"?' if close else f"known here: {', '.join(names)}"
+    close = difflib.get_close_matches(word[:80], names, n=1)
+    return f"did you mean {quoted(close[0])}?" if close else f"known here: {', '.join(names)}"
+
+
+def _printable(text: str) -> str:
+    """The text with escapes for what would break the line or cannot be printed."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)

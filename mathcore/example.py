@@ -1,14 +1,12 @@
 """The example a film is made of: its tokens, its numbers, and the rules they keep.
 
-An Example that exists is sound: each rule below is checked when it is made, and what breaks one is an ExampleError
-that names the field as the example file does.
+An Example that exists is sound. Every rule below is checked when one is made; what breaks a rule is an
+ExampleError that names the field as the example file does.
 """
 
 from __future__ import annotations
 
-import json
 import re
-import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from addnorm.mathcore.errors import ExampleError, LabelError, nearest, shortened
+from addnorm.mathcore.errors import ExampleError, LabelError, found_in, nearest, quoted
 from addnorm.mathcore.reference import AXES, Reference, caption_parts
 
 if TYPE_CHECKING:
@@ -25,22 +23,23 @@ if TYPE_CHECKING:
 Norm = Literal["post", "pre"]
 Mask = Literal["none", "causal"]
 
-# What one example may hold. A 4096 × 4096 layer fits; beyond these a film could not show it.
+# What an example may hold. A layer of 4096 × 4096 fits.
 MAX_TOKENS = 4096
 MAX_FEATURES = 16384
-MAX_FEATURES_WITH_WEIGHTS = 2048
-MAX_PATTERN = 2**26  # entries of attn.pattern: heads × tokens × tokens
+MAX_SCORES = 2**26  # heads × tokens × tokens
 MAX_TOKEN_LENGTH = 200  # characters of a token's label
 MAX_DECIMALS = 6
 MAX_STATISTICS_DECIMALS = 9
 
-STORED_TYPES = ("float16", "float32", "float64", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)))
+FLOATS = ("float16", "float32", "float64")
+INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+MATRICES = ("w_q", "w_k", "w_v", "w_o")
 _SAFE_ID = re.compile(r"\w(?:[\w.-]{0,62}\w)?")
 
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """Attention by its weights, each D × D and applied from the right; heads lie side by side in the columns."""
+    """Attention by its weights, D × D each, applied from the right; heads lie side by side in the columns."""
 
     heads: int
     w_q: Array
@@ -48,12 +47,18 @@ class Weights:
     w_v: Array
     w_o: Array
 
+    def __post_init__(self) -> None:
+        _freeze(self, *MATRICES)
+
 
 @dataclass(frozen=True, eq=False)
 class GivenOutput:
     """Attention by its output, tokens × D, as another program computed it."""
 
     output: Array
+
+    def __post_init__(self) -> None:
+        _freeze(self, "output")
 
 
 @dataclass(frozen=True)
@@ -68,9 +73,10 @@ class Display:
 class Example:
     """One example: T tokens of D features through attention, residual and LayerNorm.
 
-    ``followed`` counts from zero. Arrays are float64 and read-only; ``dtypes`` names, by activation, the type
-    of those that were stored in another one. ``source`` is where it was read from, for messages alone.
-    Raises ExampleError for whatever breaks a rule.
+    ``x`` is (T, D), ``gamma`` and ``beta`` are (D,); all arrays are float64 and read-only. ``followed`` is
+    the token shown, counted from zero. ``dtypes`` names the type of what was not stored as float64, by
+    activation. ``source`` is the file it was read from, for messages alone. Raises ExampleError for
+    whatever breaks a rule.
     """
 
     id: str
@@ -90,27 +96,28 @@ class Example:
     source: str | None = None
 
     def __post_init__(self) -> None:
-        try:
-            self._freeze()
-            self._check_shapes()
-            self._check_numbers()
-            self._check_words()
-        except ExampleError as error:
-            raise error.within(self.source) from None
-
-    # What it is
+        _freeze(self, "x", "gamma", "beta")
+        with found_in(self.source):
+            _check_shapes(self)
+            if not self.tokens:
+                object.__setattr__(self, "tokens", tuple(f"token {i + 1}" for i in range(self.n_tokens)))
+            _check_numbers(self)
+            _check_stored_types(self)
+            _check_words(self)
 
     @property
     def n_tokens(self) -> int:
+        """T."""
         return int(self.x.shape[0])
 
     @property
     def n_features(self) -> int:
+        """D."""
         return int(self.x.shape[1])
 
     @property
     def n_heads(self) -> int | None:
-        """How many heads attend; None where only their output is given."""
+        """H; None where only the output of attention is given."""
         return self.attention.heads if isinstance(self.attention, Weights) else None
 
     @property
@@ -119,23 +126,21 @@ class Example:
         return self.dtypes.get("resid_pre", "float64")
 
     def shape_of(self, name: str) -> tuple[int, ...]:
-        """The shape of an activation of this example's trace. LabelError for one it does not have."""
+        """The shape of an activation in this example's trace. Raises LabelError for one that is not in it."""
         heads = self.n_heads
         if name not in AXES or (name.startswith("attn.") and heads is None):
             known = [n for n in AXES if heads or not n.startswith("attn.")]
-            raise LabelError(f"{shortened(name)} is not in the trace of {self.id}; {nearest(name, known)}")
-        width = self.n_features // (heads or 1) if name.startswith("attn.") else self.n_features
+            raise LabelError(f"{quoted(name)} is not in the trace of this example; {nearest(name, known)}")
+        width = self.n_features // heads if heads and name.startswith("attn.") else self.n_features
         sizes = {"token": self.n_tokens, "key": self.n_tokens, "head": heads or 0, "feature": width}
         return tuple(sizes[axis] for axis in AXES[name])
 
-    # What it is made of
-
     def canonical(self) -> dict[str, Any]:
-        """Plain JSON data, laid out as the example file, from which ``example_from`` makes an equal Example."""
+        """Plain JSON data, laid out as the example file. ``example_from`` makes an equal Example of it."""
         attention: dict[str, Any]
         if isinstance(self.attention, Weights):
-            names = ("w_q", "w_k", "w_v", "w_o")
-            attention = {"heads": self.attention.heads, **{n: getattr(self.attention, n).tolist() for n in names}}
+            matrices = {name: getattr(self.attention, name).tolist() for name in MATRICES}
+            attention = {"heads": self.attention.heads, **matrices}
         else:
             attention = {"output": self.attention.output.tolist()}
         return {
@@ -149,17 +154,15 @@ class Example:
             "input": {"x": self.x.tolist()},
             "attention": attention,
             "layer_norm": {"eps": self.eps, "gamma": self.gamma.tolist(), "beta": self.beta.tolist()},
-            "display": {
-                "decimals": self.display.decimals,
-                "statistics_decimals": self.display.statistics_decimals,
-            },
+            "display": vars(self.display).copy(),
             "dtypes": dict(self.dtypes),
         }
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of the canonical data as JSON with sorted keys, in hexadecimal."""
+        """SHA-256, in hexadecimal, of the canonical data as compact JSON with sorted keys."""
         import hashlib
+        import json
 
         text = json.dumps(self.canonical(), sort_keys=True, separators=(",", ":"), allow_nan=False)
         return hashlib.sha256(text.encode("ascii")).hexdigest()
@@ -170,146 +173,145 @@ class Example:
     def __hash__(self) -> int:
         return hash(self.digest)
 
-    # The rules it keeps
 
-    def _freeze(self) -> None:
-        def put(name: str, value: object, of: object = self) -> None:
-            object.__setattr__(of, name, value)
-
-        for name in ("x", "gamma", "beta"):
-            put(name, _frozen(getattr(self, name)))
-        for name in ("w_q", "w_k", "w_v", "w_o") if isinstance(self.attention, Weights) else ("output",):
-            put(name, _frozen(getattr(self.attention, name)), of=self.attention)
-        put("eps", float(self.eps))
-        put("tokens", tuple(self.tokens) or tuple(f"token {i + 1}" for i in range(len(self.x))))
-
-    def _check_shapes(self) -> None:
-        if self.x.ndim != 2 or 0 in self.x.shape:
-            raise ExampleError("input.x", _shape(self.x), "tokens × features, at least one of each")
-        tokens, features = self.x.shape
-        if tokens > MAX_TOKENS or features > MAX_FEATURES:
-            limit = f"at most {MAX_TOKENS} tokens × {MAX_FEATURES} features"
-            raise ExampleError("input.x", _shape(self.x), limit)
-        for name in ("gamma", "beta"):
-            array = getattr(self, name)
-            if array.shape != (features,):
-                remedy = f"shape ({features},), one number for each feature of x of {_shape(self.x)}"
-                raise ExampleError(f"layer_norm.{name}", _shape(array), remedy)
-        if isinstance(self.attention, Weights):
-            self._check_weights(self.attention)
-        elif self.attention.output.shape != self.x.shape:
-            found = f"{_shape(self.attention.output)} beside x of {_shape(self.x)}"
-            raise ExampleError("attention.output", found, "both must be the same tokens × features")
-        if not 0 <= self.followed < tokens:
-            raise ExampleError("token", f"token {self.followed + 1} of {tokens}", f"1 to {tokens}")
-        if len(self.tokens) != tokens:
-            raise ExampleError("tokens", f"{len(self.tokens)} labels for {tokens} tokens", "one label for each token")
-
-    def _check_weights(self, weights: Weights) -> None:
-        tokens, features = self.x.shape
-        if weights.heads < 1 or features % weights.heads:
-            found = f"{weights.heads} heads for {features} features"
-            raise ExampleError("attention.heads", found, f"a number that divides {features}")
-        if features > MAX_FEATURES_WITH_WEIGHTS:
-            remedy = f"at most {MAX_FEATURES_WITH_WEIGHTS} with weights; give attention.output instead"
-            raise ExampleError("attention", f"weights for {features} features", remedy)
-        if weights.heads * tokens * tokens > MAX_PATTERN:
-            found = f"{weights.heads} heads × {tokens} × {tokens} tokens"
-            raise ExampleError("attention", found, f"at most {MAX_PATTERN} scores; give attention.output instead")
-        for name in ("w_q", "w_k", "w_v", "w_o"):
-            matrix = getattr(weights, name)
-            if matrix.shape != (features, features):
-                remedy = f"shape ({features}, {features}) to suit x of {_shape(self.x)}"
-                raise ExampleError(f"attention.{name}", _shape(matrix), remedy)
-
-    def _check_numbers(self) -> None:
-        _check_finite("input.x", self.x, "token", "feature")
-        _check_finite("layer_norm.gamma", self.gamma, "feature")
-        _check_finite("layer_norm.beta", self.beta, "feature")
-        if isinstance(self.attention, Weights):
-            for name in ("w_q", "w_k", "w_v", "w_o"):
-                _check_finite(f"attention.{name}", getattr(self.attention, name), "row", "column")
-        else:
-            _check_finite("attention.output", self.attention.output, "token", "feature")
-        if not 0 <= self.eps < np.inf:
-            raise ExampleError("layer_norm.eps", f"{self.eps}", "a finite number, 0 or above")
-        for name, most in (("decimals", MAX_DECIMALS), ("statistics_decimals", MAX_STATISTICS_DECIMALS)):
-            if not 0 <= getattr(self.display, name) <= most:
-                raise ExampleError(f"display.{name}", f"{getattr(self.display, name)}", f"0 to {most}")
-        self._check_dtypes()
-
-    def _check_dtypes(self) -> None:
-        stored: dict[str, Any] = {"resid_pre": self.x, "gamma": self.gamma, "beta": self.beta, "eps": self.eps}
-        if isinstance(self.attention, GivenOutput):
-            stored["attn_out"] = self.attention.output
-        for name, dtype in self.dtypes.items():
-            if name not in stored:
-                raise ExampleError(f"dtypes.{name}", "not stored in the example", nearest(name, stored))
-            if dtype not in STORED_TYPES:
-                raise ExampleError(f"dtypes.{name}", shortened(dtype), nearest(dtype, STORED_TYPES))
-            with np.errstate(all="ignore"):
-                narrowed = np.asarray(stored[name]).astype(dtype)
-            if not np.array_equal(narrowed, stored[name]):
-                raise ExampleError(f"dtypes.{name}", f"numbers that {dtype} cannot hold", "the type they were stored in")
-
-    def _check_words(self) -> None:
-        if not _SAFE_ID.fullmatch(self.id):
-            remedy = "letters, digits, - _ . (at most 64, no . or - at either end): it names the output folder"
-            raise ExampleError("id", shortened(self.id), remedy)
-        if self.norm not in ("post", "pre"):
-            raise ExampleError("norm", shortened(self.norm), '"post" or "pre"')
-        if self.mask not in ("none", "causal"):
-            raise ExampleError("mask", shortened(self.mask), '"none" or "causal"')
-        for number, token in enumerate(self.tokens, start=1):
-            if len(token) > MAX_TOKEN_LENGTH:
-                found = f"token {number} is {len(token)} characters long"
-                raise ExampleError("tokens", found, f"at most {MAX_TOKEN_LENGTH}")
-        for where, text in self._texts():
-            if any(unicodedata.category(c) == "Cs" for c in text):
-                raise ExampleError(where, f"{shortened(text)} has half a surrogate pair", "Unicode text")
-        for language, states in self.captions.items():
-            for state, caption in states.items():
-                self._check_caption(f"captions.{language}.{state}", caption)
-
-    def _texts(self) -> list[tuple[str, str]]:
-        """Every text of the example with the field it stands in."""
-        titles = [(f"title.{language}", title) for language, title in self.title.items()]
-        captions = [(f"captions.{lang}.{s}", text) for lang, states in self.captions.items() for s, text in states.items()]
-        return [*(("tokens", token) for token in self.tokens), *titles, *captions]
-
-    def _check_caption(self, where: str, caption: str) -> None:
-        """A number in a caption is the core's: by reference, never typed."""
-        try:
-            parts = caption_parts(caption)
-            for part in parts:
-                if isinstance(part, Reference):
-                    part.check(self.shape_of(part.name))
-        except LabelError as error:
-            found, _, remedy = str(error).partition("; ")
-            raise ExampleError(where, found, remedy) from None
-        for part in parts:
-            typed = [c for c in part if unicodedata.category(c).startswith("N")] if isinstance(part, str) else []
-            if typed:
-                remedy = "write numbers as references, such as {ln.mean[0]}"
-                raise ExampleError(where, f'the typed digit "{typed[0]}"', remedy)
+def _freeze(owner: object, *names: str) -> None:
+    """Make arrays read-only float64, copying those that somebody else could write to."""
+    for name in names:
+        array = np.asarray(getattr(owner, name))
+        if array.dtype != np.float64 or array.flags.writeable:
+            array = array.astype(np.float64)
+            array.flags.writeable = False
+        object.__setattr__(owner, name, array)
 
 
-def _frozen(array: Any) -> Array:
-    """The array as read-only float64, copied if somebody else could write to it."""
-    array = np.asarray(array)
-    if array.dtype != np.float64 or array.flags.writeable:
-        array = array.astype(np.float64)
-        array.flags.writeable = False
-    return array
+def _check_shapes(example: Example) -> None:
+    x = example.x
+    if x.ndim != 2 or 0 in x.shape:
+        raise ExampleError("input.x", f"shape {x.shape}", "tokens × features, at least one of each")
+    tokens, features = x.shape
+    if tokens > MAX_TOKENS or features > MAX_FEATURES:
+        raise ExampleError(
+            "input.x", f"shape {x.shape}", f"at most {MAX_TOKENS} tokens × {MAX_FEATURES} features"
+        )
+    for name, array in (("gamma", example.gamma), ("beta", example.beta)):
+        if array.shape != (features,):
+            found = f"shape {array.shape} beside x of shape {x.shape}"
+            raise ExampleError(f"layer_norm.{name}", found, f"shape ({features},), a number for each feature")
+    if isinstance(example.attention, Weights):
+        _check_weights(example.attention, tokens, features)
+    elif example.attention.output.shape != x.shape:
+        found = f"shape {example.attention.output.shape} beside x of shape {x.shape}"
+        raise ExampleError("attention.output", found, "both must be the same tokens × features")
+    if not 0 <= example.followed < tokens:
+        raise ExampleError("token", f"token {example.followed + 1} of {tokens}", f"1 to {tokens}")
+    if example.tokens and len(example.tokens) != tokens:
+        found = f"{len(example.tokens)} labels beside x of shape {x.shape}"
+        raise ExampleError("tokens", found, f"{tokens} labels, one for each token")
 
 
-def _shape(array: Array) -> str:
-    return f"shape {array.shape}"
+def _check_weights(weights: Weights, tokens: int, features: int) -> None:
+    heads = weights.heads
+    if heads < 1 or features % heads:
+        raise ExampleError(
+            "attention.heads", f"{heads} heads for {features} features", f"a divisor of {features}"
+        )
+    if heads * tokens * tokens > MAX_SCORES:
+        remedy = f"at most {MAX_SCORES} scores; beyond it give attention.output"
+        raise ExampleError("attention", f"{heads} heads × {tokens} × {tokens} tokens", remedy)
+    for name in MATRICES:
+        shape = getattr(weights, name).shape
+        if shape != (features, features):
+            found = f"shape {shape} beside x of shape {(tokens, features)}"
+            raise ExampleError(f"attention.{name}", found, f"shape {(features, features)}")
+
+
+def _check_numbers(example: Example) -> None:
+    _check_finite("input.x", example.x, "token", "feature")
+    if isinstance(example.attention, Weights):
+        for name in MATRICES:
+            _check_finite(f"attention.{name}", getattr(example.attention, name), "row", "column")
+    else:
+        _check_finite("attention.output", example.attention.output, "token", "feature")
+    _check_finite("layer_norm.gamma", example.gamma, "feature")
+    _check_finite("layer_norm.beta", example.beta, "feature")
+    if not 0 <= example.eps < np.inf:
+        raise ExampleError("layer_norm.eps", f"{example.eps}", "a finite number, 0 or above")
+    for name, most in (("decimals", MAX_DECIMALS), ("statistics_decimals", MAX_STATISTICS_DECIMALS)):
+        if not 0 <= getattr(example.display, name) <= most:
+            raise ExampleError(f"display.{name}", f"{getattr(example.display, name)}", f"0 to {most}")
 
 
 def _check_finite(where: str, array: Array, *axes: str) -> None:
-    if np.isfinite(array.sum()) or (finite := np.isfinite(array)).all():
-        return
-    first = np.unravel_index(int(np.argmin(finite)), array.shape)
-    place = ", ".join(f"{axis} {index + 1}" for axis, index in zip(axes, first, strict=True))
-    raise ExampleError(where, f"{array[first]} at {place}", "every entry must be a finite number")
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(array.sum()):
+            return
+    finite = np.isfinite(array)
+    if not finite.all():
+        first = np.unravel_index(int(np.argmin(finite)), array.shape)
+        place = ", ".join(f"{axis} {index + 1}" for axis, index in zip(axes, first, strict=True))
+        raise ExampleError(where, f"{array[first]} at {place}", "every entry must be a finite number")
+
+
+def _check_stored_types(example: Example) -> None:
+    """A number's shortest form depends on its type: one that cannot hold it would print another number."""
+    stored: dict[str, Any] = {name: getattr(example, name) for name in ("gamma", "beta", "eps")}
+    stored["resid_pre"] = example.x
+    if isinstance(example.attention, GivenOutput):
+        stored["attn_out"] = example.attention.output
+    for name, dtype in example.dtypes.items():
+        if name not in stored:
+            raise ExampleError(f"dtypes.{name}", "not stored in this example", nearest(name, stored))
+        if dtype not in (*FLOATS, *INTEGERS):
+            raise ExampleError(f"dtypes.{name}", quoted(dtype), nearest(dtype, (*FLOATS, *INTEGERS)))
+        with np.errstate(over="ignore", invalid="ignore"):
+            narrowed = np.asarray(stored[name]).astype(dtype)
+        if not np.array_equal(narrowed, stored[name]):
+            raise ExampleError(
+                f"dtypes.{name}", f"numbers that are not {dtype}", "the type they were stored in"
+            )
+
+
+def _check_words(example: Example) -> None:
+    if not _SAFE_ID.fullmatch(example.id):
+        remedy = "up to 64 letters, digits and - _ . between them: it names the output folder"
+        raise ExampleError("id", quoted(example.id), remedy)
+    if example.norm not in ("post", "pre"):
+        raise ExampleError("norm", quoted(example.norm), '"post" or "pre"')
+    if example.mask not in ("none", "causal"):
+        raise ExampleError("mask", quoted(example.mask), '"none" or "causal"')
+    for number, token in enumerate(example.tokens, start=1):
+        _check_unicode("tokens", token)
+        if len(token) > MAX_TOKEN_LENGTH:
+            found = f"the label of token {number} has {len(token)} characters"
+            raise ExampleError("tokens", found, f"at most {MAX_TOKEN_LENGTH}")
+    for language, title in example.title.items():
+        _check_unicode(f"title.{language}", title)
+    for language, states in example.captions.items():
+        for state, caption in states.items():
+            _check_unicode(f"captions.{language}.{state}", caption)
+            _check_caption(f"captions.{language}.{state}", caption, example)
+
+
+def _check_unicode(where: str, text: str) -> None:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise ExampleError(where, f"{quoted(text)} holds half a character", "text in Unicode") from None
+
+
+def _check_caption(where: str, caption: str, example: Example) -> None:
+    """A number in a caption is named by reference, never typed, and it exists."""
+    import unicodedata  # only captions need it
+
+    try:
+        parts = caption_parts(caption)
+        for part in parts:
+            if isinstance(part, Reference):
+                part.check(example.shape_of(part.name))
+    except LabelError as error:
+        found, _, remedy = str(error).partition("; ")
+        raise ExampleError(where, found, remedy) from None
+    for character in "".join(part for part in parts if isinstance(part, str)):
+        if unicodedata.category(character).startswith("N"):
+            remedy = "write a number as a reference, like {ln.mean[0]}"
+            raise ExampleError(where, f"the typed digit {quoted(character)}", remedy)

@@ -1,28 +1,30 @@
-"""Reading example files: TOML, NPZ, and a TOML that takes its arrays from an NPZ beside it."""
+"""Reading example files: a TOML, an NPZ, or a TOML that takes its arrays from an NPZ beside it."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from addnorm.mathcore.document import TOP, Table, example_from
-from addnorm.mathcore.errors import ExampleError, shortened
+from addnorm.mathcore.document import KEYS, Table, example_from
+from addnorm.mathcore.errors import ExampleError, found_in, quoted
 from addnorm.mathcore.example import Example
+
+if TYPE_CHECKING:
+    from addnorm.mathcore.npz import Stored
 
 MAX_TOML_BYTES = 16 * 2**20
 
-# Where each array of an NPZ belongs in the document.
-_FIELDS = {
-    "x": "input.x",
-    "O": "attention.output",
-    "gamma": "layer_norm.gamma",
-    "beta": "layer_norm.beta",
-    "eps": "layer_norm.eps",
-    "tokens": "tokens",
-    "token": "token",
+# The arrays of an NPZ: where each belongs in the document, and as which activation its type is recorded.
+FIELDS = {
+    "x": ("input", "x", "resid_pre"),
+    "O": ("attention", "output", "attn_out"),
+    "gamma": ("layer_norm", "gamma", "gamma"),
+    "beta": ("layer_norm", "beta", "beta"),
+    "eps": ("layer_norm", "eps", "eps"),
+    "tokens": ("", "tokens", ""),
+    "token": ("", "token", ""),
 }
-_ACTIVATIONS = {"x": "resid_pre", "O": "attn_out", "gamma": "gamma", "beta": "beta", "eps": "eps"}
 
 
 def load_example(path: Path) -> Example:
@@ -30,92 +32,99 @@ def load_example(path: Path) -> Example:
 
     Raises ExampleError, naming the file and the field, for whatever keeps it from being an Example.
     """
-    try:
+    with found_in(str(path)):
         match path.suffix.lower():
             case ".toml":
                 return _load_toml(path)
             case ".npz":
                 return _load_npz(path)
-        raise ExampleError("file name", shortened(path.name), "an example is a .toml or an .npz file")
-    except ExampleError as error:
-        raise error.within(str(path)) from None
+            case _:
+                raise ExampleError("file name", quoted(path.name), "an example is a .toml or an .npz file")
 
 
 def _load_toml(path: Path) -> Example:
-    document = _read_toml(path)
+    document = _parsed(_content(path))
+    top = Table(document, "", [key for key in (*KEYS, "arrays") if key != "dtypes"])
     if "arrays" not in document:
         return example_from(document, source=str(path))
-    file = _beside(path, Table(document, "").text("arrays"))
+    file = _beside(path, top.text("arrays"))
     del document["arrays"]
     return _with_arrays(document, file, source=path)
 
 
 def _load_npz(path: Path) -> Example:
-    """An NPZ alone: its name is the example's id, with a hyphen for whatever a folder name should not have."""
-    identity = re.sub(r"[^\w.-]+", "-", path.stem).strip("-._")
-    return _with_arrays({"id": identity[:64]}, path, source=path)
+    """An NPZ alone. Its file name is the id, with a hyphen for what a folder's name should not have."""
+    name = re.sub(r"[^\w.-]+", "-", path.stem)[:64].strip("-.")
+    return _with_arrays({"id": name}, path, source=path)
 
 
-def _read_toml(path: Path) -> dict[str, Any]:
-    import tomllib  # an NPZ needs none
-
+def _content(path: Path) -> str:
     try:
-        if not path.is_file():
-            raise ExampleError("file", "not a file" if path.exists() else "not found", "the path of an example")
+        if path.exists() and not path.is_file():
+            raise ExampleError("file", "not a file", "the path of an example")
         if path.stat().st_size > MAX_TOML_BYTES:
             remedy = f"at most {MAX_TOML_BYTES}; keep large arrays in an NPZ beside it"
             raise ExampleError("file", f"{path.stat().st_size} bytes", remedy)
-        document = tomllib.loads(path.read_bytes().decode("utf-8"))
+        return path.read_bytes().decode("utf-8")
     except UnicodeDecodeError as error:
-        raise ExampleError("encoding", f"not UTF-8 at byte {error.start + 1}", "save the file as UTF-8") from None
+        raise ExampleError("file", f"not UTF-8 at byte {error.start + 1}", "save it as UTF-8") from None
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+        raise ExampleError("file", getattr(error, "strerror", None) or f"{error}", "a file to read") from None
+
+
+def _parsed(content: str) -> dict[str, Any]:
+    import tomllib  # an NPZ does without
+
+    try:
+        return tomllib.loads(content)
     except RecursionError:
         raise ExampleError("TOML", "brackets nested too deep", "arrays of at most three levels") from None
-    except OSError as error:
-        raise ExampleError("file", error.strerror or str(error), "a file that can be read") from None
-    except ValueError as error:  # tomllib's own, a NUL in the path, a number of thousands of digits
-        raise ExampleError("TOML", str(error), "a file that follows toml.io") from None
-    Table(document, "", (*TOP, "arrays"))  # "dtypes" is for canonical data only
-    return document
+    except ValueError as error:  # besides its own, tomllib lets through the one for a number of 5000 digits
+        raise ExampleError("TOML", f"{error}", "see toml.io for how it is written") from None
 
 
 def _beside(path: Path, name: str) -> Path:
-    """The NPZ called ``name`` in the folder of ``path``, which it may not leave, by a link neither."""
+    """The NPZ of this name in the folder of ``path``, which neither ``..`` nor a link may leave."""
     try:
         file = path.parent / name
         inside = file.resolve().is_relative_to(path.parent.resolve()) and not Path(name).is_absolute()
-    except (OSError, ValueError, RuntimeError):  # a name too long, a NUL, a loop of links
+    except (OSError, RuntimeError, ValueError):  # too long a name, a loop of links, a NUL
         inside = False
-    if not inside or Path(name).suffix.lower() != ".npz":
-        raise ExampleError("arrays", shortened(name), "the name of an .npz file in the example's own folder")
+    if not inside or file.suffix.lower() != ".npz":
+        raise ExampleError("arrays", quoted(name), "the name of an .npz file in the example's own folder")
     return file
 
 
 def _with_arrays(document: dict[str, Any], file: Path, source: Path) -> Example:
-    """The example of a document and the arrays of an NPZ. Errors name the file and the field they come from."""
+    """The example of a document and an NPZ. Errors name the file and the field they come from."""
     from addnorm.mathcore.npz import read_npz
 
     arrays = read_npz(file)
-    taken = {_FIELDS[name]: name for name, value in arrays.items() if _put(document, name, value, file)}
+    for name in ("x", "O") if file == source else ():
+        if name not in arrays:
+            raise ExampleError(name, "missing", "an NPZ alone needs x and O, both tokens × features")
+    origin = {_put(document, name, array, file): name for name, array in arrays.items()}
     try:
         return example_from(document, source=str(source))
     except ExampleError as error:
-        if error.field not in taken:
+        if error.field not in origin:
             raise
-        raise ExampleError(taken[error.field], error.found, error.remedy, str(file)) from None
+        raise ExampleError(origin[error.field], error.found, error.remedy, str(file)) from None
 
 
-def _put(document: dict[str, Any], name: str, value: Any, file: Path) -> bool:
-    """Put an array in its place, and say whether it was taken.
+def _put(document: dict[str, Any], name: str, array: Stored, file: Path) -> str | None:
+    """Put an array in its place and return the field it became.
 
     What stands in both files is refused, but ``token``: there the TOML chooses.
     """
-    section, _, key = _FIELDS[name].rpartition(".")
+    section, key, activation = FIELDS[name]
+    field = f"{section}.{key}" if section else key
     table = document.setdefault(section, {}) if section else document
     if not isinstance(table, dict) or (name == "token" and key in table):
-        return False
+        return None  # where a table should be, example_from says so
     if key in table:
-        raise ExampleError(_FIELDS[name], f"given here and in {file.name}", "keep one of the two")
-    if name in _ACTIVATIONS and value.dtype.name != "float64":
-        document.setdefault("dtypes", {})[_ACTIVATIONS[name]] = value.dtype.name
-    table[key] = value.item() if name == "eps" else value
-    return True
+        raise ExampleError(field, f"given here and in {file.name}", "keep one of the two")
+    if activation and array.dtype.name != "float64":
+        document.setdefault("dtypes", {})[activation] = array.dtype.name
+    table[key] = array if activation else array.tolist()
+    return field

@@ -1,7 +1,8 @@
-"""Numbers as text: the one place where a value is rounded, and whether shown arithmetic closes.
+"""Numbers as text: the one place where values are rounded, and whether shown arithmetic closes.
 
-Digits are float64 values correctly rounded (ties to even, as Python's ``format`` does). The minus is U+2212, and
-powers of ten are written out: ``1.2×10⁻⁷``.
+Digits are those of the float64 value, correctly rounded (ties to even, as Python's ``format`` does). On
+screen the minus is U+2212 and a power of ten is written out, ``1.2×10⁻⁷``; as data they are ASCII,
+``1.2e-7``.
 """
 
 from __future__ import annotations
@@ -16,19 +17,19 @@ import numpy as np
 from addnorm.mathcore.errors import LabelError
 from addnorm.mathcore.example import Example
 from addnorm.mathcore.reference import Reference
-from addnorm.mathcore.trace import Activation, Trace
+from addnorm.mathcore.trace import Trace
 
-MINUS = "\u2212"
-_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-_DIGITS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
-_POWER = re.compile(r"(-?)(?:([0-9.]+)×)?10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)")
+MINUS = "\N{MINUS SIGN}"
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+_LOWERED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+_POWER_OF_TEN = re.compile(r"(-?)(?:([0-9.]+)×)?10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)")
 
 
 @dataclass(frozen=True)
 class NumberStyle:
     """How a number is written; made by one of the four constructors.
 
-    ``small`` marks a number whose whole row would read as zeros: it is written in scientific notation.
+    ``small`` says that in fixed places the whole row would read as zeros, so it is written in powers of ten.
     """
 
     kind: Literal["cell", "statistic", "parameter", "detail"]
@@ -37,38 +38,41 @@ class NumberStyle:
 
     @classmethod
     def cell(cls, decimals: int) -> NumberStyle:
-        """An entry of a row: fixed places, but whole numbers without them."""
+        """For a row on stage: fixed places; a whole number has none."""
         return cls("cell", decimals)
 
     @classmethod
     def statistic(cls, decimals: int) -> NumberStyle:
-        """A mean or a variance: fixed places, but at least two significant digits."""
+        """For a mean or a variance on stage: fixed places, but never fewer than two significant digits."""
         return cls("statistic", decimals)
 
     @classmethod
-    def parameter(cls) -> NumberStyle:
-        """A number somebody chose: its shortest exact form."""
-        return cls("parameter")
+    def detail(cls, decimals: int) -> NumberStyle:
+        """For the details and the handout: computed numbers in fixed places, whole or not."""
+        return cls("detail", decimals)
 
     @classmethod
-    def detail(cls, decimals: int) -> NumberStyle:
-        """A computed number to recompute by hand: fixed places, whole or not."""
-        return cls("detail", decimals)
+    def parameter(cls) -> NumberStyle:
+        """For a number that somebody chose: its shortest exact form."""
+        return cls("parameter")
 
     @property
     def room(self) -> int:
-        """How many characters a number in fixed places may take, its sign apart."""
+        """How many characters fixed places may take, the sign apart: 1234.567 fits a cell of three places."""
         return 5 + max(self.decimals, 3) if self.kind == "cell" else 9 + self.decimals
 
     @property
     def significant(self) -> int:
-        """How many digits a number in scientific notation shows."""
+        """How many digits a power of ten is given."""
         return self.decimals + 1 if self.kind == "detail" else 3
 
 
 @dataclass(frozen=True)
 class Label:
-    """A number as it is shown, and the style it was asked in. ``decimals`` counts places; None in scientific notation."""
+    """A number of the trace as it is shown, with the style that was asked for.
+
+    ``decimals`` counts the places shown; it is None where the number is written in powers of ten.
+    """
 
     ref: str
     text: str
@@ -78,58 +82,66 @@ class Label:
 
     @property
     def ascii(self) -> str:
-        """The shown number as data: ASCII minus, ``1.2e-7``."""
+        """The text as data: ``-0.385``, ``1.2e-7``."""
         return to_ascii(self.text)
 
 
 def cell_style(example: Example) -> NumberStyle:
-    """The style of row entries on stage."""
+    """The style of rows on stage."""
     return NumberStyle.cell(example.display.decimals)
 
 
 def statistic_style(example: Example) -> NumberStyle:
-    """The style of means and variances."""
+    """The style of statistics on stage."""
     return NumberStyle.statistic(example.display.statistics_decimals)
 
 
 def detail_style(example: Example) -> NumberStyle:
-    """The style of rows in the details and the handout."""
+    """The style of everything in the details and the handout."""
     return NumberStyle.detail(example.display.statistics_decimals)
 
 
 def stage_style(example: Example, reference: Reference | str) -> NumberStyle:
-    """The style a number has on stage: statistic, cell, or parameter for ε and for γ, β shown as one number."""
-    ref = _reference(reference)
+    """The style a number has on stage. ε is a parameter, and so are γ and β where each is one number."""
+    ref = _parsed(reference)
     if ref.name == "eps" or ref.index == ("*",):
         return NumberStyle.parameter()
-    if ref.name in ("ln.mean", "ln.var", "ln.std", "ln.rstd", "ln.normalized_std"):
-        return statistic_style(example)
-    return cell_style(example)
+    return (
+        statistic_style(example)
+        if len(ref.index) == 1 and ref.name.startswith("ln.")
+        else cell_style(example)
+    )
 
 
 def value(trace: Trace, reference: Reference | str) -> float:
-    """The one number that is named; with ``*``, the number all its entries equal. LabelError if there is none."""
-    ref = _reference(reference)
-    entries = _entries(trace, ref)
-    first = float(entries.flat[0])
-    if not np.all(entries == first):
-        low, high = format_number(entries.min(), NumberStyle.parameter()), format_number(entries.max(), NumberStyle.parameter())
-        raise LabelError(f"{ref}: its entries differ, from {low} to {high}; show them one by one")
-    return first
+    """The number a reference names; with ``*``, the one that all its entries equal.
+
+    Raises LabelError if there is no such number.
+    """
+    ref = _parsed(reference)
+    ref.check(trace.example.shape_of(ref.name))
+    entries = trace[ref.name].value[tuple(slice(None) if i == "*" else i for i in ref.index)]
+    low, high = float(entries.min()), float(entries.max())
+    if low != high:
+        shortest = NumberStyle.parameter()
+        span = f"from {format_number(low, shortest)} to {format_number(high, shortest)}"
+        raise LabelError(f"{ref}: its entries differ, {span}; show them one by one")
+    return low
 
 
 def label(trace: Trace, reference: Reference | str, style: NumberStyle) -> Label:
-    """The label of a number. In details, the example's own numbers are written as given."""
-    ref = _reference(reference)
+    """The label of the number that a reference names."""
+    ref = _parsed(reference)
     number = value(trace, ref)
     activation = trace[ref.name]
-    fitted = style
-    if style.kind == "detail" and not activation.inputs:
-        fitted = NumberStyle.parameter()
-    if fitted.kind in ("cell", "detail"):
-        fitted = replace(fitted, small=_reads_as_zeros(_row(activation, ref), fitted))
-    text = format_number(number, fitted, noise=trace.noise.of(ref), stored=activation.dtype)
-    return Label(str(ref), text, number, decimals_of(text), style)
+    text = format_number(
+        number,
+        shown_style(trace, ref, style),
+        noise=trace.noise.of(ref.name, tuple(0 if i == "*" else i for i in ref.index)),
+        stored=activation.dtype,
+    )
+    decimals = None if text[-1] in "⁰¹²³⁴⁵⁶⁷⁸⁹" else len(text.partition(".")[2])
+    return Label(str(ref), text, number, decimals, style)
 
 
 def stage_label(trace: Trace, reference: Reference | str) -> Label:
@@ -138,44 +150,58 @@ def stage_label(trace: Trace, reference: Reference | str) -> Label:
 
 
 def detail_label(trace: Trace, reference: Reference | str) -> Label:
-    """The label of a number in the details."""
+    """The label of a number in the style it has in the details."""
     return label(trace, reference, detail_style(trace.example))
 
 
-def format_number(value: float, style: NumberStyle, *, noise: float = 0.0, stored: str = "float64") -> str:
-    """The number as it appears on screen.
+def shown_style(trace: Trace, reference: Reference | str, style: NumberStyle) -> NumberStyle:
+    """The style a number is shown in when ``style`` is asked for.
 
-    ``noise`` bounds its rounding error: a value that is whole up to it, and whose decimals would all be zero, is
-    whole. ``stored`` is the type in which a parameter's digits are shortest.
+    In the details, what the example gives is shown as given. A row of which nothing would be seen in fixed
+    places (in the details: fewer than two digits) is shown in powers of ten.
     """
-    value = float(value)
+    ref = _parsed(reference)
+    activation = trace[ref.name]
+    if style.kind == "detail" and not activation.inputs:
+        return NumberStyle.parameter()
+    if style.kind in ("cell", "detail"):
+        in_row = activation.axes[-1:] in (("feature",), ("key",))
+        index = ref.index[:-1] if in_row else ref.index
+        largest = float(np.abs(activation.value[tuple(slice(None) if i == "*" else i for i in index)]).max())
+        seen = _significant(f"{largest:.{style.decimals}f}")
+        return replace(style, small=largest > 0 and seen < (2 if style.kind == "detail" else 1))
+    return style
+
+
+def format_number(value: float, style: NumberStyle, *, noise: float = 0.0, stored: str = "float64") -> str:
+    """A number as it is shown.
+
+    ``noise`` bounds the value's rounding error: a value that is whole up to it, and would show no decimals
+    but zeros, is whole. ``stored`` is the type in which a parameter's digits are the shortest.
+    """
+    magnitude = abs(float(value))
     if style.kind == "parameter":
-        return _signed(_shortest(abs(value), stored), value)
-    fixed = f"{abs(value):.{style.decimals}f}"
-    integer, _, fraction = fixed.partition(".")
-    whole = not fraction.strip("0") and abs(value - round(value)) <= noise
-    if whole and style.kind == "cell" or whole and integer == "0" and style.kind == "statistic":
-        fixed = integer
-    sparse = style.kind == "statistic" and _significant(fixed) < 2 and not whole
-    if len(fixed) > style.room or (sparse or style.small) and not whole:
-        return _signed(_scientific(abs(value), style.significant), value)
-    return _signed(fixed, value)
+        return _signed(value, _shortest(magnitude, stored))
+    text = f"{magnitude:.{style.decimals}f}"
+    integer, _, decimals = text.partition(".")
+    whole = not decimals.strip("0") and abs(magnitude - int(integer)) <= noise
+    if whole and (style.kind == "cell" or (style.kind == "statistic" and integer == "0")):
+        text = integer
+    unseen = style.small or (style.kind == "statistic" and _significant(text) < 2)
+    if len(text) > style.room or (unseen and not whole):
+        text = _rounded_power(magnitude, style.significant)
+    return _signed(value, text)
 
 
 def to_ascii(text: str) -> str:
-    """A number as shown, turned into data that ``float`` and ``Decimal`` read: "−1.2×10⁻⁷" gives "-1.2e-7"."""
+    """A number as it is shown, as data that ``float`` and ``Decimal`` read."""
     text = text.replace(MINUS, "-")
-    power = _POWER.fullmatch(text)
-    return f"{power[1]}{power[2] or 1}e{power[3].translate(_DIGITS)}" if power else text
-
-
-def decimals_of(text: str) -> int | None:
-    """How many places a number as shown has; None in scientific notation."""
-    return None if "10" in text and text[-1] in "⁰¹²³⁴⁵⁶⁷⁸⁹" else len(text.partition(".")[2])
+    power = _POWER_OF_TEN.fullmatch(text)
+    return f"{power[1]}{power[2] or 1}e{power[3].translate(_LOWERED)}" if power else text
 
 
 def closes(terms: Sequence[Label], total: Label, divisor: int = 1) -> bool:
-    """Whether the displayed digits satisfy Σ terms / divisor = total, exactly."""
+    """Whether the digits shown satisfy Σ terms / divisor = total, exactly."""
     from fractions import Fraction
 
     return sum(Fraction(term.ascii) for term in terms) == divisor * Fraction(total.ascii)
@@ -186,64 +212,47 @@ def relation(terms: Sequence[Label], total: Label, divisor: int = 1) -> Literal[
     return "=" if closes(terms, total, divisor) else "≈"
 
 
-def _reference(reference: Reference | str) -> Reference:
+def _parsed(reference: Reference | str) -> Reference:
     return Reference.parse(reference) if isinstance(reference, str) else reference
 
 
-def _entries(trace: Trace, ref: Reference) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
-    ref.check(trace.example.shape_of(ref.name))
-    index = tuple(slice(None) if i == "*" else i for i in ref.index)
-    return np.asarray(trace[ref.name].value[index])
+def _significant(text: str) -> int:
+    """How many significant digits a number in fixed places shows."""
+    return len(text.replace(".", "").lstrip("0"))
 
 
-def _row(activation: Activation, ref: Reference) -> float:
-    """The largest magnitude in the row that a number stands in."""
-    index = tuple(slice(None) if i == "*" else i for i in ref.index[:-1])
-    return float(np.abs(activation.value[index]).max())
+def _signed(value: float, magnitude: str) -> str:
+    """The magnitude with the value's sign. What reads as zero has none."""
+    return f"{MINUS}{magnitude}" if value < 0 and magnitude.strip("0.") else magnitude
 
 
-def _reads_as_zeros(largest: float, style: NumberStyle) -> bool:
-    shown = f"{largest:.{style.decimals}f}"
-    return largest > 0 and _significant(shown) < (2 if style.kind == "detail" else 1)
-
-
-def _significant(fixed: str) -> int:
-    return len(fixed.replace(".", "").lstrip("0"))
-
-
-def _signed(magnitude: str, value: float) -> str:
-    """The magnitude with its sign; what reads as zero has none."""
-    return MINUS + magnitude if value < 0 and magnitude.strip("0.") else magnitude
-
-
-def _parts(magnitude: float, stored: str) -> tuple[str, int]:
-    """The fewest digits that tell the value from its neighbours in its type, and the exponent of the first."""
-    scalar = np.dtype(stored).type(magnitude) if stored in ("float16", "float32") else np.float64(magnitude)
-    mantissa, exponent = np.format_float_scientific(scalar, unique=True, trim="-").split("e")
+def _digits(magnitude: float, stored: str) -> tuple[str, int]:
+    """The fewest digits that tell a number from all others of its type, and the exponent of the first."""
+    number = np.dtype(stored).type(magnitude) if stored.startswith("float") else np.float64(magnitude)
+    mantissa, _, exponent = np.format_float_scientific(number, unique=True, trim="-").partition("e")
     return mantissa.replace(".", ""), int(exponent)
 
 
-def _power(mantissa: str, exponent: int) -> str:
-    power = f"10{str(exponent).translate(_SUPERSCRIPTS)}"
-    return power if mantissa == "1" else f"{mantissa}×{power}"
-
-
 def _shortest(magnitude: float, stored: str) -> str:
-    """All digits, plain or scientific: plain up to six characters, beyond that whichever is shorter."""
-    digits, exponent = _parts(magnitude, stored)
-    mantissa = f"{digits[0]}.{digits[1:]}".rstrip(".")
+    """All digits of a number; as a power of ten where places take over six characters and it takes fewer."""
+    digits, exponent = _digits(magnitude, stored)
     if exponent < 0:
-        plain = f"0.{'0' * (-exponent - 1)}{digits}"
+        places = f"0.{'0' * (-exponent - 1)}{digits}"
     else:
-        plain = f"{digits[: exponent + 1]:0<{exponent + 1}}.{digits[exponent + 1 :]}".rstrip(".")
-    scientific = _power(mantissa, exponent)
-    return plain if len(plain) <= max(6, len(scientific)) else scientific
+        places = f"{digits[: exponent + 1]:0<{exponent + 1}}.{digits[exponent + 1 :]}".rstrip(".")
+    power = _power(f"{digits[0]}.{digits[1:]}".rstrip("."), exponent)
+    return places if len(places) <= max(6, len(power)) else power
 
 
-def _scientific(magnitude: float, significant: int) -> str:
-    """Rounded to so many digits; a value that has no more than these keeps its own."""
-    digits, exponent = _parts(magnitude, "float64")
+def _rounded_power(magnitude: float, significant: int) -> str:
+    """So many digits of a number and a power of ten; fewer where that is all it has."""
+    digits, exponent = _digits(magnitude, "float64")
     if len(digits) <= significant:
         return _power(f"{digits[0]}.{digits[1:]}".rstrip("."), exponent)
     mantissa, _, power = f"{magnitude:.{significant - 1}e}".partition("e")
-    return _power(mantissa, int(power)) if mantissa != "1" else f"1×10{power}"
+    return f"{mantissa}×10{str(int(power)).translate(_RAISED)}"
+
+
+def _power(mantissa: str, exponent: int) -> str:
+    power = f"10{str(exponent).translate(_RAISED)}"
+    return power if mantissa == "1" else f"{mantissa}×{power}"

@@ -1,82 +1,97 @@
-"""How far float64 may be off: a bound on the rounding error of every value in a trace.
+"""How far float64 may be off: a bound on the rounding error of every computed value.
 
-A number that is whole up to this bound is whole: O₁'s first feature is exactly 1, but a softmax can sum to
-0.9999999999999999. The bounds follow the standard model of floating-point arithmetic (Higham 2002, "Accuracy
-and Stability of Numerical Algorithms", sections 2.2 and 3.1), to first order: each operation rounds by at most
-u = 2⁻⁵³ of its result, a sum of n terms by at most n u of the sum of their magnitudes, and errors of the operands are
-carried along. The example's own numbers stand for decimals and may be off by u of themselves. Where no terms cancel,
-the bound is a few units in the last place of the value.
+A number that is whole up to its bound is meant to be whole: O₁'s first feature is exactly 1, but a softmax
+can sum to 0.9999999999999999.
+
+The bounds follow the standard model of floating-point arithmetic (Higham 2002, "Accuracy and Stability of
+Numerical Algorithms", sections 2.2 and 3.1), to first order: an operation is off by at most u = 2⁻⁵³ of its
+result, a sum of n terms by at most n u of the sum of their magnitudes, and the errors of the operands are
+carried along. The example's own numbers stand for decimals and may be off by u of themselves. So a sum's
+bound is a few units in the last place of its terms, however small the sum itself.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from addnorm.mathcore.example import Weights
-from addnorm.mathcore.reference import Reference
-from addnorm.mathcore.trace import Trace
+from addnorm.mathcore.example import Example, Weights
+from addnorm.mathcore.ops import join_heads, split_heads
 
 if TYPE_CHECKING:
     from addnorm.mathcore.ops import Array
 
 U = 2.0**-53
-SMALLEST = 5e-324  # below the normal range a product may lose this much outright
+TINIEST = 2.0**-1074  # what a product may lose outright below the normal range
 
 
 def noise_of_sum(terms: Array) -> float:
-    """The bound for a plain sum of numbers that are themselves rounded: (n + 1) u Σ |terms|."""
+    """The bound for the sum of some numbers, each off by u of itself."""
     return float((np.size(terms) + 1) * U * np.abs(terms).sum())
 
 
 class Noise:
-    """Bounds on the errors of one trace's values, computed for a token when they are asked for."""
+    """The bounds for the values of one trace, worked out token by token when they are asked for."""
 
-    def __init__(self, trace: Trace) -> None:
-        self._trace = trace
+    def __init__(self, example: Example, values: Mapping[str, Array]) -> None:
+        self._example = example
+        self._values = values
         self._rows: dict[int, dict[str, Array]] = {}
 
-    def of(self, reference: Reference) -> float:
-        """The bound for a single value. Zero for inputs and parameters: they are what the example says."""
-        activation = self._trace[reference.name]
-        if not activation.inputs:
+    def of(self, name: str, index: tuple[int, ...]) -> float:
+        """The bound for one value. It is zero for what the example gives: that is what it is."""
+        if name in ("resid_pre", "gamma", "beta", "eps") or (name == "attn_out" and not self._computed):
             return 0.0
-        index = tuple(i for i in reference.index if i != "*")
-        if reference.name.startswith("attn."):
-            return float(self._attention[reference.name][index])
+        if name.startswith("attn."):
+            return float(self._attention[name][index])
         token, *feature = index
         if token not in self._rows:
-            self._rows[token] = self._row(slice(token, token + 1))
-        return float(self._rows[token][reference.name][(0, *feature)])
+            self._rows[token] = self._of_rows(slice(token, token + 1))
+        return float(self._rows[token][name][(0, *feature)])
 
-    def _row(self, rows: slice) -> dict[str, Array]:
-        """The bounds of resid_mid, attn_out and ln.* for some tokens."""
-        trace = self._trace
-        x, update, r = (trace[name].value[rows] for name in ("resid_pre", "attn_out", "resid_mid"))
-        of_update = self._attention["attn_out"][rows] if trace["attn_out"].inputs else U * np.abs(update)
-        of_sum = U * np.abs(x) + of_update + U * np.abs(r)
-        of_source = of_sum if trace.example.norm == "post" else U * np.abs(x)
-        return {"attn_out": of_update, "resid_mid": of_sum, **self._layer_norm(rows, of_source)}
+    @property
+    def _computed(self) -> bool:
+        return isinstance(self._example.attention, Weights)
 
-    def _layer_norm(self, rows: slice, of_source: Array) -> dict[str, Array]:
-        trace = self._trace
-        source = trace[trace["ln.mean"].inputs[0]].value[rows]
-        centered, normalized, out = (trace[f"ln.{n}"].value[rows] for n in ("centered", "normalized", "out"))
-        var, std, rstd, band = (trace[f"ln.{n}"].value[rows] for n in ("var", "std", "rstd", "normalized_std"))
-        gamma, beta, eps = trace["gamma"].value, trace["beta"].value, float(trace["eps"].value)
-        n = source.shape[-1]
+    def _of_rows(self, rows: slice) -> dict[str, Array]:
+        """The bounds of attn_out, resid_mid and ln.* for some tokens."""
+        x, update, r = (self._values[name][rows] for name in ("resid_pre", "attn_out", "resid_mid"))
+        of_x = U * np.abs(x)
+        of_update = self._attention["attn_out"][rows] if self._computed else U * np.abs(update)
+        of_r = of_x + of_update + U * np.abs(r)
+        source, of_source = (r, of_r) if self._example.norm == "post" else (x, of_x)
+        return {"attn_out": of_update, "resid_mid": of_r, **self._of_layer_norm(rows, source, of_source)}
 
-        of_mean = of_source.mean(axis=-1) + n * U * np.abs(source).mean(axis=-1)
-        of_centered = of_source + of_mean[:, None] + U * np.abs(centered)
-        of_var = ((2 * np.abs(centered) + of_centered) * of_centered).mean(axis=-1) + (n + 2) * U * var + SMALLEST
-        of_std = np.where(var > of_var, of_var / np.maximum(std, SMALLEST), np.sqrt(of_var)) + U * std
-        of_rstd = rstd * (of_var + U * eps) / (var + eps) + 3 * U * rstd
-        of_normalized = of_centered * rstd[:, None] + np.abs(centered) * of_rstd[:, None] + U * np.abs(normalized)
-        of_band = of_std * rstd + std * of_rstd + U * band
-        of_out = (of_normalized + 2 * U * np.abs(normalized)) * np.abs(gamma) + U * np.abs(beta) + U * np.abs(out)
+    def _of_layer_norm(self, rows: slice, r: Array, of_r: Array) -> dict[str, Array]:
+        """The bounds of ln.* for some tokens, given the rows it reads and theirs; see ops.layer_norm."""
+        centered, normalized, out = (
+            self._values[f"ln.{name}"][rows] for name in ("centered", "normalized", "out")
+        )
+        var, std, rstd, band = (
+            self._values[f"ln.{name}"][rows] for name in ("var", "std", "rstd", "normalized_std")
+        )
+        gamma, beta, eps = self._example.gamma, self._example.beta, self._example.eps
+        n = r.shape[-1]
+        shifted = r - r[:, :1]
+        of_shifted = of_r + of_r[:, :1] + U * np.abs(shifted)
+        of_offset = of_shifted.mean(axis=-1, keepdims=True) + n * U * np.abs(shifted).mean(
+            axis=-1, keepdims=True
+        )
+        of_centered = of_shifted + of_offset + U * np.abs(centered)
+        of_mean = (of_r[:, :1] + of_offset)[:, 0] + U * np.abs(self._values["ln.mean"][rows])
+        of_var = (
+            ((2 * np.abs(centered) + of_centered) * of_centered).mean(axis=-1) + (n + 2) * U * var + TINIEST
+        )
+        of_std = np.where(of_var < var, of_var / np.maximum(std, TINIEST), np.sqrt(of_var)) + U * std
+        of_rstd = rstd * (of_var + U * eps) / (var + eps) + 4 * U * rstd
+        of_normalized = (
+            of_centered * rstd[:, None] + np.abs(centered) * of_rstd[:, None] + U * np.abs(normalized)
+        )
+        of_product = (of_normalized + 2 * U * np.abs(normalized)) * np.abs(gamma)
         return {
             "ln.mean": of_mean,
             "ln.centered": of_centered,
@@ -84,37 +99,47 @@ class Noise:
             "ln.std": of_std,
             "ln.rstd": of_rstd,
             "ln.normalized": of_normalized,
-            "ln.normalized_std": of_band,
-            "ln.out": of_out,
+            "ln.normalized_std": of_std * rstd + std * of_rstd + U * band,
+            "ln.out": of_product + U * np.abs(beta) + U * np.abs(out),
         }
 
     @cached_property
     def _attention(self) -> dict[str, Array]:
-        """The bounds of attn.* and attn_out, for all tokens: each attends to all."""
-        trace, weights = self._trace, self._trace.example.attention
+        """The bounds of attn.* and attn_out, for all tokens; see ops.multi_head_attention."""
+        weights = self._example.attention
         assert isinstance(weights, Weights)
-        source = trace[trace["attn.q"].inputs[0]].value
-        of_source = U * np.abs(source)
-        if trace.example.norm == "pre":
-            of_source = self._layer_norm(slice(None), U * np.abs(trace["resid_pre"].value))["ln.out"]
-        features = source.shape[-1]
+        source, of_source = self._source_of_attention()
+        q, k, v, pattern = (self._values[f"attn.{name}"] for name in ("q", "k", "v", "pattern"))
+        of_q, of_k, of_v = (
+            split_heads(_of_product(source, of_source, w, U * np.abs(w)), weights.heads)
+            for w in (weights.w_q, weights.w_k, weights.w_v)
+        )
+        k, of_k = k.transpose(0, 2, 1), of_k.transpose(0, 2, 1)
+        of_scores = (_of_product(q, of_q, k, of_k) + 4 * U * np.abs(q) @ np.abs(k)) / math.sqrt(q.shape[-1])
+        # An absolute error of its argument is a relative one of exp; one in the numerator, one in the sum.
+        of_pattern = pattern * (2 * of_scores.max(axis=-1, keepdims=True) + (pattern.shape[-1] + 8) * U)
+        mixed = join_heads(pattern @ np.abs(v))
+        of_mixed = join_heads(_of_product(pattern, of_pattern, v, of_v))
+        of_out = _of_product(mixed, of_mixed, weights.w_o, U * np.abs(weights.w_o))
+        return {
+            "attn.q": of_q,
+            "attn.k": of_k,
+            "attn.v": of_v,
+            "attn.pattern": of_pattern,
+            "attn_out": of_out,
+        }
 
-        def product(a: Array, of_a: Array, b: Array, of_b: Array) -> Array:
-            """The bound for a @ b."""
-            a, b = np.abs(a), np.abs(b)
-            return np.asarray(of_a @ b + a @ of_b + a.shape[-1] * U * (a @ b))
+    def _source_of_attention(self) -> tuple[Array, Array]:
+        """The rows that attention reads, and their bounds."""
+        x = self._values["resid_pre"]
+        of_x = U * np.abs(x)
+        if self._example.norm == "post":
+            return x, of_x
+        return self._values["ln.out"], self._of_layer_norm(slice(None), x, of_x)["ln.out"]
 
-        def heads(bound: Array) -> Array:
-            return bound.reshape(len(bound), weights.heads, -1).transpose(1, 0, 2)
 
-        q, k, v, pattern = (trace[f"attn.{name}"].value for name in ("q", "k", "v", "pattern"))
-        of_q, of_k, of_v = (heads(product(source, of_source, w, U * np.abs(w))) for w in (weights.w_q, weights.w_k, weights.w_v))
-        of_scores = product(q, of_q, k.transpose(0, 2, 1), of_k.transpose(0, 2, 1)) / math.sqrt(q.shape[-1])
-        # exp turns an absolute error of its argument into a relative one; numerator and sum each carry the largest.
-        relative = 2 * of_scores.max(axis=-1, keepdims=True) + (pattern.shape[-1] + 8) * U
-        of_pattern = relative * pattern
-        of_mixed = product(pattern, of_pattern, v, of_v)
-        mixed = (pattern @ np.abs(v)).transpose(1, 0, 2).reshape(source.shape)
-        of_mixed = of_mixed.transpose(1, 0, 2).reshape(len(source), features)
-        of_out = product(mixed, of_mixed, weights.w_o, U * np.abs(weights.w_o))
-        return {"attn.q": of_q, "attn.k": of_k, "attn.v": of_v, "attn.pattern": of_pattern, "attn_out": of_out}
+def _of_product(a: Array, of_a: Array, b: Array, of_b: Array) -> Array:
+    """The bound for a @ b, given those of a and b."""
+    magnitudes = np.abs(a) @ np.abs(b)
+    bound: Array = of_a @ np.abs(b) + np.abs(a) @ of_b + a.shape[-1] * U * magnitudes
+    return bound

@@ -1,13 +1,12 @@
 """Reading NPZ files that nobody vouches for.
 
-numpy's own loader believes what a file says of itself: it allocates what a header claims and inflates whatever is
-inside. This one reads only arrays it knows by name, of numbers or text, without pickle, and no more bytes than header,
-archive and size limits agree on.
+numpy's own loader believes what a file says of itself: it allocates what a header claims and inflates
+whatever is inside. This one reads only arrays it knows by name, of numbers or text, without pickle, and no
+more bytes than the header, the archive and the size limits agree on.
 """
 
 from __future__ import annotations
 
-import ast
 import math
 import re
 import zipfile
@@ -17,8 +16,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from addnorm.mathcore.document import widened
-from addnorm.mathcore.errors import ExampleError, nearest
+from addnorm.mathcore.errors import ExampleError, found_in, nearest
 from addnorm.mathcore.example import MAX_FEATURES, MAX_TOKEN_LENGTH, MAX_TOKENS
 
 AXES = {
@@ -31,91 +29,97 @@ AXES = {
     "token": (),
 }
 MAX_HEADER_BYTES = 10_000
-MAX_NUMBERS = MAX_TOKENS * MAX_FEATURES
+MAX_ENTRIES = MAX_TOKENS * MAX_FEATURES
 
-# What zipfile, zlib and ast raise on damaged files.
-_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, SyntaxError, TypeError, ValueError)
+_FORMATS = {b"\x93NUMPY\x01\x00": 2, b"\x93NUMPY\x02\x00": 4}  # with how many bytes tell the header's length
+_DESCR = re.compile(r"'descr'\s*:\s*'([<>=|]?[a-zA-Z?][0-9]{0,9})'")
+_ORDER = re.compile(r"'fortran_order'\s*:\s*(True|False)")
+_SHAPE = re.compile(r"'shape'\s*:\s*\(([0-9, ]*)\)")
+
+# What zipfile, zlib and numpy raise on a damaged file.
+_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, TypeError, ValueError)
+
+Stored = np.ndarray[Any, np.dtype[Any]]
 
 
-def read_npz(path: Path) -> dict[str, Any]:
-    """The arrays of an NPZ by name: x, O, gamma, beta and eps as stored, ``tokens`` a list of str, ``token`` an int.
+def read_npz(path: Path) -> dict[str, Stored]:
+    """The arrays of an NPZ by name, each of the right number of axes, in the type it was stored in.
 
-    Raises ExampleError, naming the file and the array, for anything else.
+    Raises ExampleError, naming the file and the array, for an unknown or a damaged array and for one too
+    large.
     """
-    arrays: dict[str, Any] = {}
-    name = "NPZ"
-    try:
-        if not path.is_file():
-            raise ExampleError("NPZ", "not a file" if path.exists() else "not found", "the path of an .npz file")
-        with zipfile.ZipFile(path) as archive:
-            for entry in archive.infolist():
-                name = entry.filename.removesuffix(".npy")
-                if name not in AXES:
-                    raise ExampleError(name, "unknown array", nearest(name, AXES))
-                if name in arrays:
-                    raise ExampleError(name, "stored twice", "keep one array of this name")
-                arrays[name] = _converted(name, _read_array(archive, entry))
-    except ExampleError as error:
-        raise error.within(str(path)) from None
-    except _DAMAGE as error:
-        found = f"damaged or not an NPZ ({error or type(error).__name__})"
-        raise ExampleError(name, found, "write the file again with numpy.savez", str(path)) from None
+    with found_in(str(path)):
+        try:
+            return _read(path)
+        except _DAMAGE as error:
+            reason = getattr(error, "strerror", None) or f"{error}" or type(error).__name__
+            raise ExampleError("NPZ", f"cannot be read ({reason})", "a file written by numpy.savez") from None
+
+
+def _read(path: Path) -> dict[str, Stored]:
+    if path.exists() and not path.is_file():
+        raise ExampleError("NPZ", "not a file", "a file written by numpy.savez")
+    arrays: dict[str, Stored] = {}
+    with zipfile.ZipFile(path) as archive:
+        for entry in archive.infolist():
+            name = entry.filename.removesuffix(".npy")
+            if name not in AXES:
+                raise ExampleError(name, "unknown array", nearest(name, AXES))
+            if name in arrays:
+                raise ExampleError(name, "stored twice", "one array of this name")
+            arrays[name] = _read_array(archive, entry, name)
     return arrays
 
 
-def _read_array(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> np.ndarray[Any, Any]:
-    """One array of the archive, after its header, its size in the archive and the limits have been found to agree."""
-    name = entry.filename.removesuffix(".npy")
+def _read_array(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str) -> Stored:
+    """One array, after its header, its size in the archive and the limits have been found to agree."""
     if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise ExampleError(name, "an unusual compression", "numpy.savez or numpy.savez_compressed")
     with archive.open(entry) as stream:
-        dtype, fortran_order, shape = _read_header(stream, name)
-        numbers = math.prod(shape)
-        length = numbers * dtype.itemsize
+        dtype, order, shape = _read_header(stream, name)
+        _check(name, dtype, shape)
+        length = math.prod(shape) * dtype.itemsize
         held = entry.file_size - stream.tell()
         if length != held:
-            raise ExampleError(name, f"its header claims {length} bytes, the archive holds {held}", "write the file again")
-        if numbers > MAX_NUMBERS:
-            raise ExampleError(name, f"shape {shape}", f"at most {MAX_TOKENS} tokens × {MAX_FEATURES} features")
+            found = f"a header that claims {length} bytes where the archive holds {held}"
+            raise ExampleError(name, found, "write the file again")
         content = stream.read(length)
     if len(content) != length:
-        raise ExampleError(name, f"ends after {len(content)} of {length} bytes", "write the file again")
-    return np.frombuffer(content, dtype).reshape(shape, order="F" if fortran_order else "C")
-
-
-def _read_header(stream: IO[bytes], name: str) -> tuple[np.dtype[Any], bool, tuple[int, ...]]:
-    """dtype, Fortran order and shape, as the NPY format writes them (numpy.lib.format), versions 1 and 2."""
-    magic = stream.read(8)
-    width = {b"\x93NUMPY\x01\x00": 2, b"\x93NUMPY\x02\x00": 4}.get(magic)
-    if width is None:
-        raise ExampleError(name, "no array in NPY format 1 or 2", "numpy.savez of a plain array")
-    length = int.from_bytes(stream.read(width), "little")
-    if length > MAX_HEADER_BYTES:
-        raise ExampleError(name, f"a header of {length} bytes", "numpy.savez of a plain array")
-    header = ast.literal_eval(stream.read(length).decode("latin-1").strip())
-    descr, fortran_order, shape = header["descr"], header["fortran_order"], header["shape"]
-    if not isinstance(descr, str) or not re.fullmatch(r"[<>=|]?[a-zA-Z?][0-9]{0,9}", descr):
-        raise ExampleError(name, "a structured array", "one plain array of numbers under each name")
-    if "O" in descr:
-        raise ExampleError(name, "an object array", "numbers of one type, and tokens as an array of str")
-    if not isinstance(shape, tuple) or not all(type(n) is int and n >= 0 for n in shape) or len(shape) > 8:
-        raise ValueError("no shape in the header")
-    return np.dtype(descr), bool(fortran_order), shape
-
-
-def _converted(name: str, array: np.ndarray[Any, Any]) -> Any:
-    axes = AXES[name]
-    if array.ndim != len(axes):
-        wanted = " × ".join(axes) if axes else "a single number"
-        raise ExampleError(name, f"shape {array.shape}", wanted)
-    if name == "tokens":
-        if array.dtype.kind != "U" or array.dtype.itemsize > 4 * MAX_TOKEN_LENGTH:
-            remedy = f"an array of str, at most {MAX_TOKEN_LENGTH} characters each"
-            raise ExampleError(name, f"an array of {array.dtype.name}", remedy)
-        return array.tolist()
-    if name == "token":
-        if array.dtype.kind not in "iu":
-            raise ExampleError(name, f"an array of {array.dtype.name}", "a whole number, counted from 1")
-        return int(array)
-    widened(array, name)  # refuses other types
+        raise ExampleError(name, f"{len(content)} bytes of {length}", "write the file again")
+    array = np.frombuffer(content, dtype).reshape(shape, order=order)
+    if dtype.kind == "U":
+        array.tolist()  # raises ValueError for a number that is no character
     return array
+
+
+def _read_header(stream: IO[bytes], name: str) -> tuple[np.dtype[Any], Any, tuple[int, ...]]:
+    """dtype, order ("C" or "F") and shape, as NPY format 1 or 2 tells them (numpy.lib.format)."""
+    width = _FORMATS.get(stream.read(8))
+    length = int.from_bytes(stream.read(width or 0), "little")
+    if width is None or length > MAX_HEADER_BYTES:
+        raise ExampleError(name, "not an array in NPY format", "an array saved by numpy.savez")
+    header = stream.read(length).decode("latin-1")
+    descr, order, shape = _DESCR.search(header), _ORDER.search(header), _SHAPE.search(header)
+    if not (descr and order and shape):
+        raise ExampleError(name, "not a plain array", "an array of one type, numbers or text")
+    sizes = tuple(int(size) for size in shape[1].replace(" ", "").split(",") if size)
+    return np.dtype(descr[1]), "F" if order[1] == "True" else "C", sizes
+
+
+def _check(name: str, dtype: np.dtype[Any], shape: tuple[int, ...]) -> None:
+    """Refuse, before anything is allocated, what cannot be the array of this name."""
+    axes = AXES[name]
+    if len(shape) != len(axes) or 0 in shape:
+        raise ExampleError(
+            name, f"shape {shape}", " × ".join(axes) if axes else "a single number, of shape ()"
+        )
+    if math.prod(shape) > MAX_ENTRIES:
+        raise ExampleError(name, f"shape {shape}", f"at most {MAX_TOKENS} tokens × {MAX_FEATURES} features")
+    if dtype.hasobject:
+        raise ExampleError(name, "an object array", "numbers of one type, and tokens as an array of str")
+    if name == "tokens" and dtype.kind != "U":
+        raise ExampleError(name, f"an array of {dtype.name}", "an array of str")
+    if name == "tokens" and dtype.itemsize > 4 * MAX_TOKEN_LENGTH:
+        raise ExampleError(
+            name, f"labels of up to {dtype.itemsize // 4} characters", f"at most {MAX_TOKEN_LENGTH}"
+        )

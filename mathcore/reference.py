@@ -1,6 +1,6 @@
 """What a number of the trace is called: ``resid_mid[0,2]``, ``eps``, ``gamma[*]``.
 
-Names follow the field's usage (TransformerLens); indices count from zero, along the axes listed here.
+Names follow the field's usage (TransformerLens). Indices count from zero, along the axes listed here.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Literal
 
-from addnorm.mathcore.errors import LabelError, nearest, shortened
+from addnorm.mathcore.errors import LabelError, nearest, quoted
 
 Axis = Literal["token", "feature", "head", "key"]
 Index = int | Literal["*"]
@@ -37,12 +37,13 @@ AXES: dict[str, tuple[Axis, ...]] = {
     "eps": (),
 }
 
-_WRITTEN = re.compile(r"([a-z]+(?:[._][a-z]+)*)(?:\[((?:\*|0|[1-9][0-9]{0,8})(?:,(?:\*|0|[1-9][0-9]{0,8}))*)\])?")
+_INDEX = r"(?:\*|0|[1-9][0-9]{0,8})"
+_WRITTEN = re.compile(rf"([a-z]+(?:[._][a-z]+)*)(?:\[({_INDEX}(?:,{_INDEX})*)\])?")
 
 
 @dataclass(frozen=True)
 class Reference:
-    """A number of the trace, or with ``*`` a whole axis of them. ``Reference.parse(str(r)) == r``."""
+    """A number of the trace, or with ``*`` all those along an axis. ``str()`` writes what ``parse`` reads."""
 
     name: str
     index: tuple[Index, ...] = ()
@@ -52,7 +53,7 @@ class Reference:
         """Read ``name`` or ``name[i,j]``, without blanks. Raises LabelError for anything else."""
         match = _WRITTEN.fullmatch(text)
         if not match:
-            raise LabelError(f"{shortened(text)} is no reference; write it like resid_mid[0,2] or eps")
+            raise LabelError(f"{quoted(text)} is no reference; write it like resid_mid[0,2] or eps")
         indices = match[2].split(",") if match[2] else []
         return cls(match[1], tuple("*" if i == "*" else int(i) for i in indices))
 
@@ -60,13 +61,13 @@ class Reference:
         return f"{self.name}[{','.join(map(str, self.index))}]" if self.index else self.name
 
     def check(self, shape: tuple[int, ...]) -> None:
-        """Raise LabelError unless every index lies within ``shape``, the shape of the activation named."""
-        axes = AXES.get(self.name)
-        if axes is None:
+        """Raise LabelError unless every index lies within ``shape``, that of the activation it names."""
+        if self.name not in AXES:
             raise LabelError(f"{self}: unknown name; {nearest(self.name, AXES)}")
+        axes = AXES[self.name]
         if len(self.index) != len(axes):
-            wanted = f"[{','.join(axes)}]" if axes else ""
-            raise LabelError(f"{self}: {len(self.index)} indices for {len(axes)} axes; write {self.name}{wanted}")
+            written = f"{self.name}[{','.join(axes)}]" if axes else self.name
+            raise LabelError(f"{self}: {len(self.index)} indices; write {written}")
         for position, axis, size in zip(self.index, axes, shape, strict=True):
             if position != "*" and position >= size:
                 raise LabelError(f"{self}: no {axis} {position}; they count from 0 to {size - 1}")
@@ -88,7 +89,9 @@ def caption_parts(text: str) -> tuple[str | Reference, ...]:
         if piece.startswith("{") and piece.endswith("}"):
             parts.append(Reference.parse(piece[1:-1]))
         elif "{" in piece or "}" in piece:
-            raise LabelError(f"{shortened(piece)}: a brace without its partner; write values like {{ln.mean[0]}}")
+            raise LabelError(
+                f"{quoted(piece)} has a brace without its partner; write values like {{ln.mean[0]}}"
+            )
         elif piece:
             parts.append(piece)
     return tuple(parts)

@@ -10,23 +10,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from addnorm.mathcore import ops
-from addnorm.mathcore.errors import ExampleError
-from addnorm.mathcore.example import Example, GivenOutput, Weights
+from addnorm.mathcore.errors import ExampleError, found_in
+from addnorm.mathcore.example import Example, GivenOutput
+from addnorm.mathcore.noise import Noise, U
 from addnorm.mathcore.reference import AXES, Axis
 
 if TYPE_CHECKING:
-    from addnorm.mathcore.noise import Noise
     from addnorm.mathcore.ops import Array
 
-SMALLEST_NORMAL = float(np.finfo(np.float64).tiny)
+SMALLEST_NORMAL = 2.0**-1022
 
 
 @dataclass(frozen=True, eq=False)
 class Activation:
-    """One named array of the trace.
+    """One named array of the trace, float64 and read-only.
 
-    ``op`` says how it was computed and ``inputs`` from which activations: an "input" or a "parameter" has none.
-    ``dtype`` is the type it was stored in, float64 for whatever was computed. The value is float64 and read-only.
+    ``op`` says how it was computed, and ``inputs`` from which activations; an "input" or a "parameter" has
+    none. ``dtype`` is the type it was stored in, float64 for whatever was computed.
     """
 
     name: str
@@ -37,6 +37,7 @@ class Activation:
 
     @property
     def axes(self) -> tuple[Axis, ...]:
+        """What each axis of the value counts."""
         return AXES[self.name]
 
 
@@ -49,10 +50,8 @@ class Trace(Mapping[str, Activation]):
 
     @cached_property
     def noise(self) -> Noise:
-        """Bounds on the rounding errors of its values."""
-        from addnorm.mathcore.noise import Noise
-
-        return Noise(self)
+        """The bounds on the rounding errors of its values."""
+        return Noise(self.example, {name: activation.value for name, activation in self.items()})
 
     def __getitem__(self, name: str) -> Activation:
         return self._activations[name]
@@ -65,93 +64,112 @@ class Trace(Mapping[str, Activation]):
 
 
 def run(example: Example) -> Trace:
-    """Compute the example's trace.
+    """Compute the trace of an example.
 
     Post-norm (Vaswani et al. 2017): r = x + MHA(x), u = LN(r).
     Pre-norm (Xiong et al. 2020): u = LN(x), r = x + MHA(u).
 
-    Raises ExampleError, naming activation and token, where a value overflows float64 or a variance is zero
-    and ε does not help.
+    Raises ExampleError where a value overflows float64, naming the activation, and where ε leaves a
+    variance of zero, naming the token.
     """
-    activations: dict[str, Activation] = {}
+    trace: dict[str, Activation] = {}
 
     def put(name: str, value: Array, op: str, *inputs: str) -> Array:
-        value = np.asarray(value)
-        value.flags.writeable = False
         dtype = "float64" if inputs else example.dtypes.get(name, "float64")
-        activations[name] = Activation(name, value, op, inputs, dtype)
-        _refuse_overflow(activations[name], example)
+        value.flags.writeable = False
+        trace[name] = Activation(name, value, op, inputs, dtype)
+        if inputs:
+            _refuse_overflow(trace[name])
         return value
 
-    def attend(source: str) -> Array:
-        match example.attention:
-            case GivenOutput(output):
-                return put("attn_out", output, "input")
-            case Weights(heads, w_q, w_k, w_v, w_o):
-                steps = ops.multi_head_attention(activations[source].value, w_q, w_k, w_v, w_o, heads, example.mask)
+    def attend(source: str) -> None:
+        attention = example.attention
+        if isinstance(attention, GivenOutput):
+            put("attn_out", attention.output, "input")
+            return
+        steps = ops.multi_head_attention(
+            trace[source].value,
+            attention.w_q,
+            attention.w_k,
+            attention.w_v,
+            attention.w_o,
+            attention.heads,
+            causal=example.mask == "causal",
+        )
         put("attn.q", steps.q, "project", source)
         put("attn.k", steps.k, "project", source)
         put("attn.v", steps.v, "project", source)
         put("attn.pattern", steps.pattern, "softmax", "attn.q", "attn.k")
-        return put("attn_out", steps.out, "mix", "attn.pattern", "attn.v")
+        put("attn_out", steps.out, "mix", "attn.pattern", "attn.v")
+
+    def add() -> None:
+        r = ops.residual_add(trace["resid_pre"].value, trace["attn_out"].value)
+        put("resid_mid", r, "add", "resid_pre", "attn_out")
 
     def normalize(source: str) -> None:
-        r = activations[source].value
-        steps = ops.layer_norm(r, example.gamma, example.beta, example.eps)
+        steps = ops.layer_norm(trace[source].value, example.gamma, example.beta, example.eps)
         put("ln.mean", steps.mean, "mean", source)
         put("ln.centered", steps.centered, "subtract", source, "ln.mean")
         put("ln.var", steps.var, "mean_square", "ln.centered")
-        _refuse_zero_variance(steps.var, example)
+        _refuse_zero_variance(steps.mean, steps.var, example.eps)
         put("ln.std", steps.std, "root", "ln.var")
         put("ln.rstd", steps.rstd, "reciprocal_root", "ln.var", "eps")
         put("ln.normalized", steps.normalized, "multiply", "ln.centered", "ln.rstd")
         put("ln.normalized_std", steps.normalized_std, "multiply", "ln.std", "ln.rstd")
         put("ln.out", steps.out, "scale_and_shift", "ln.normalized", "gamma", "beta")
 
-    x = put("resid_pre", example.x, "input")
-    put("gamma", example.gamma, "parameter")
-    put("beta", example.beta, "parameter")
-    put("eps", np.float64(example.eps), "parameter")
-    with np.errstate(all="ignore"):  # every value is checked as it is put
-        if example.norm == "pre":
-            normalize("resid_pre")
-        update = attend("ln.out" if example.norm == "pre" else "resid_pre")
-        put("resid_mid", ops.residual_add(x, update), "add", "resid_pre", "attn_out")
+    with found_in(example.source), np.errstate(all="ignore"):  # put() looks at every computed value
+        put("resid_pre", example.x, "input")
+        put("gamma", example.gamma, "parameter")
+        put("beta", example.beta, "parameter")
+        put("eps", np.array(example.eps), "parameter")
         if example.norm == "post":
+            attend("resid_pre")
+            add()
             normalize("resid_mid")
-    return Trace(example, activations)
+        else:
+            normalize("resid_pre")
+            attend("ln.out")
+            add()
+    return Trace(example, trace)
 
 
 def trace_json(trace: Trace) -> dict[str, Any]:
-    """The activations as plain JSON data: axes, shape, dtype, op, inputs and value of each, by name."""
+    """The activations as plain JSON data, by name: axes, shape, dtype, op, inputs and value of each."""
     return {
         name: {
-            "axes": list(a.axes),
-            "shape": list(a.value.shape),
-            "dtype": a.dtype,
-            "op": a.op,
-            "inputs": list(a.inputs),
-            "value": a.value.tolist(),
+            "axes": list(activation.axes),
+            "shape": list(activation.value.shape),
+            "dtype": activation.dtype,
+            "op": activation.op,
+            "inputs": list(activation.inputs),
+            "value": activation.value.tolist(),
         }
-        for name, a in trace.items()
+        for name, activation in trace.items()
     }
 
 
-def _refuse_overflow(activation: Activation, example: Example) -> None:
+def _refuse_overflow(activation: Activation) -> None:
     value = activation.value
-    if np.isfinite(value.sum()) or (finite := np.isfinite(value)).all():
+    if np.isfinite(value.sum()):  # one pass; only what is not finite, or sums to it, is worth a closer look
         return
-    first = np.unravel_index(int(np.argmin(finite)), value.shape)
-    place = ", ".join(f"{axis} {index + 1}" for axis, index in zip(activation.axes, first, strict=True))
-    remedy = "scale the example's numbers down"
-    raise ExampleError(activation.name, f"overflows float64 at {place}", remedy, example.source)
+    finite = np.isfinite(value)
+    if not finite.all():
+        first = np.unravel_index(int(np.argmin(finite)), value.shape)
+        place = ", ".join(f"{axis} {i + 1}" for axis, i in zip(activation.axes, first, strict=True))
+        raise ExampleError(
+            activation.name, f"overflows float64 at {place}", "scale the example's numbers down"
+        )
 
 
-def _refuse_zero_variance(var: Array, example: Example) -> None:
-    denominators = var + example.eps
-    if denominators.min() >= SMALLEST_NORMAL:
-        return
-    token = int(np.argmin(denominators))
-    what = "zero variance" if var[token] == 0 else f"a variance of only {var[token]:.3g}"
-    remedy = "give an ε above 0, or this token unequal features"
-    raise ExampleError("layer_norm.eps", f"token {token + 1} has {what} and ε is {example.eps:g}", remedy, example.source)
+def _refuse_zero_variance(mean: Array, var: Array, eps: float) -> None:
+    """Where σ² + ε is zero, or no more than what rounding leaves of a constant row, u would be noise."""
+    rounding = (2 * U * mean) ** 2
+    vanishing = (var + eps < SMALLEST_NORMAL) | ((var > 0) & (var + eps <= rounding))
+    if vanishing.any():
+        token = int(np.argmax(vanishing))
+        variance = (
+            "zero variance" if var[token] == 0 else f"a variance of {var[token]:.1e}, zero up to rounding,"
+        )
+        remedy = "give an ε above 0, or this token unequal features"
+        raise ExampleError("layer_norm.eps", f"token {token + 1} has {variance} and ε is {eps:g}", remedy)

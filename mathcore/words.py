@@ -7,19 +7,18 @@ from collections.abc import Mapping
 from addnorm.mathcore.example import Example
 
 _ZH = ("零", "一", "二", "三", "四", "五", "六", "七", "八", "九", "十")
-_EN = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-_EN_ORDINALS = (
-    "zeroth", "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
-    "eleventh", "twelfth",
-)  # fmt: skip
+_EN = tuple("zero one two three four five six seven eight nine ten eleven twelve".split())
+_EN_ORDINALS = tuple(
+    "zeroth first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split()
+)
 
 
 def words(example: Example, language: str) -> Mapping[str, str]:
     """The counting words a text may ask for, in a language.
 
-    ``features`` and ``tokens`` count them; ``others`` are the tokens not followed (left out where there are none);
-    ``head_kind`` goes before "attention output"; ``ordinal`` is the followed token's. A language unknown here gets
-    digits.
+    ``features`` and ``tokens`` count them; ``others`` are the tokens not followed (left out where there are
+    none); ``head_kind`` goes before "attention output"; ``ordinal`` is the followed token's. A language
+    unknown here gets digits.
     """
     speak = {"zh": _chinese, "en": _english}.get(language, _digits)
     spoken = speak(example.n_features, example.n_tokens, example.n_heads, example.followed + 1)
@@ -32,15 +31,15 @@ def elided(count: int, language: str) -> str:
 
 
 def _chinese(features: int, tokens: int, heads: int | None, followed: int) -> dict[str, str]:
-    def counted(n: int, unit: str) -> str:
-        """A number before its measure word: 两 for two, digits above ten."""
-        return f"两{unit}" if n == 2 else f"{_ZH[n]}{unit}" if n <= 10 else f"{n} {unit}"
+    def counted(n: int, unit: str, before: str = "") -> str:
+        """A number and its measure word: 两 for two, digits above ten, and blanks only around digits."""
+        return f"两{unit}" if n == 2 else f"{_ZH[n]}{unit}" if n <= 10 else f"{before}{n} {unit}"
 
     kinds = {None: "注意力", 1: "单头", 2: "双头"}
     return {
         "features": counted(features, "个特征"),
         "tokens": counted(tokens, "个 token"),
-        "others": "另一个 token" if tokens == 2 else f"另外{'' if tokens <= 11 else ' '}{counted(tokens - 1, '个 token')}",
+        "others": "另一个 token" if tokens == 2 else f"另外{counted(tokens - 1, '个 token', before=' ')}",
         "head_kind": kinds[heads] if heads in kinds else counted(heads or 0, "头"),
         "ordinal": f"第{_ZH[followed]}个" if followed <= 10 else f"第 {followed} 个",
     }
