@@ -87,7 +87,7 @@ def layer_norm_formula(norm: str) -> Formula:
         text=f"LN({row}) = γ ⊙ ({row} − μ) / √(σ² + ε) + β",
         math=(
             f'display(atom(#0, upright("LN")(atom(#1, {row}))) = atom(#8, gamma dot.o)'
-            f" frac(atom(#2, {row}) atom(#3, -) atom(#4, mu), atom(#5, sqrt(atom(#6, sigma^2) atom(#7, + epsilon))))"
+            f" atom(#5, frac(atom(#2, {row}) atom(#3, -) atom(#4, mu), sqrt(atom(#6, sigma^2) atom(#7, + epsilon))))"
             f" atom(#9, + beta))"
         ),
         atoms=(

@@ -25,22 +25,28 @@ from manim import (
     Transform,
     VMobject,
     config,
+    smooth,
 )
 
 from addnorm.mathcore.errors import AddnormError
 from addnorm.mathcore.example_files import load_example
 from addnorm.mathcore.labels import Label
 from addnorm.mathcore.trace import Trace, run
+from addnorm.scenes.captions import reading_seconds
 from addnorm.scenes.audit import AuditError, Auditor, Sighting
 from addnorm.scenes.elements.lettering import Glyphs
+from addnorm.scenes.elements.shapes import Shape
 from addnorm.scenes.elements.value_chart import ValueShape
 from addnorm.scenes.paths import find_example
 from addnorm.scenes.storyboard import Element, State, Storyboard
-from addnorm.scenes.text import Wording
+from addnorm.scenes.text import Wording, plain
 from addnorm.scenes.theme import Theme, load_theme
 
 BEAT = 0.2
 """Seconds. Every duration is a multiple of it: whole frames at 15, 20, 25, 30 and 60 frames a second."""
+
+SHORTEST_HOLD = 3.0
+"""Seconds at the normal pace that every finished state stays at least."""
 
 Picture = dict[str, Mobject]
 """What stands on stage, by element name, from back to front."""
@@ -149,10 +155,6 @@ class Stage(Scene):
         """An element as it stands in a state's finished picture."""
         raise NotImplementedError
 
-    def hold_seconds(self, state: State) -> float:
-        """How long a finished state stays on screen."""
-        raise NotImplementedError
-
     # Playing.
 
     def construct(self) -> None:
@@ -181,6 +183,14 @@ class Stage(Scene):
         self.clear()
         self.add(*after.values())
         self.wait(self.hold_seconds(state))
+
+    def hold_seconds(self, state: State) -> float:
+        """How long a finished state stays: until its caption can be read; half of the motion's time counts too."""
+        words = [self.wording.line(key) for element in state.elements if element.kind == "caption" for key in element.words]
+        reading = sum(reading_seconds(plain(line), self.production.pace) for line in words)
+        moved = sum(play.frames for play in self.plays if play.state == state.name) / self.camera.frame_rate
+        beats = round((reading - moved / 2) / BEAT)
+        return max(beats * BEAT, self.paced(SHORTEST_HOLD))
 
     def show(self, state: State) -> None:
         """Put a finished picture on stage without motion, and have it audited."""
@@ -285,20 +295,36 @@ def glide(before: Mobject, after: Mobject) -> Animation:
 
 
 def draw_in(mobject: Mobject) -> Animation:
-    """Let an element appear: lines are drawn along their length, everything else fades in."""
+    """Let an element appear: lines are drawn along their length, areas and text fade in, arrow tips come last."""
     leaves = mobject.family_members_with_points()
-    return AnimationGroup(*(Create(leaf) if _is_line(leaf) else FadeIn(leaf) for leaf in leaves))
+    return AnimationGroup(*(_appearance(leaf) for leaf in leaves))
 
 
 def exchange(before: Picture, after: Picture, *names: str) -> list[Animation]:
-    """Cross-fade elements that differ between two pictures; what is only in one fades out or in."""
+    """Exchange elements that differ between two pictures: what leaves has faded before what comes appears."""
     animations: list[Animation] = []
     for name in names:
         old, new = before.get(name), after.get(name)
-        if old is not new:
-            animations += [*([] if old is None else [FadeOut(old)]), *([] if new is None else [FadeIn(new)])]
+        if old is new:
+            continue
+        if old is not None:
+            animations.append(FadeOut(old, rate_func=early if new is not None else smooth))
+        if new is not None:
+            animations.append(FadeIn(new, rate_func=late if old is not None else smooth))
     return animations
 
 
-def _is_line(leaf: VMobject) -> bool:
-    return bool(leaf.get_stroke_width() > 0 and leaf.get_fill_opacity() == 0)
+def early(t: float) -> float:
+    """A rate that is done at half time."""
+    return float(smooth(min(1.0, 2 * t)))
+
+
+def late(t: float) -> float:
+    """A rate that starts at half time."""
+    return float(smooth(max(0.0, 2 * t - 1)))
+
+
+def _appearance(leaf: VMobject) -> Animation:
+    if leaf.get_stroke_width() > 0 and leaf.get_fill_opacity() == 0:
+        return Create(leaf)
+    return FadeIn(leaf, rate_func=late if isinstance(leaf, Shape) else smooth)

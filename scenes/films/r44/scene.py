@@ -9,16 +9,15 @@ from manim import Animation, AnimationGroup, Create, FadeIn, FadeOut, LaggedStar
 
 from addnorm.mathcore.symbols import symbol
 from addnorm.mathcore.trace import Trace
-from addnorm.scenes.captions import reading_seconds
-from addnorm.scenes.elements.lettering import Glyphs, Pen
+from addnorm.scenes.elements.lettering import Pen
 from addnorm.scenes.elements.shapes import path
 from addnorm.scenes.elements.value_chart import Travel
 from addnorm.scenes.films.r44 import picture
 from addnorm.scenes.films.r44.picture import DRAW, Easel
 from addnorm.scenes.films.r44.states import NAMES, storyboard
-from addnorm.scenes.stage import Picture, Stage, draw_in, exchange, glide
+from addnorm.scenes.stage import Picture, Stage, draw_in, early, exchange, glide, late
 from addnorm.scenes.storyboard import Element, State, Storyboard
-from addnorm.scenes.text import plain, symbol_line
+from addnorm.scenes.text import symbol_line
 from addnorm.scenes.theme import TYPE
 
 CHROME = ("heading", "marker", "conventions", "caption")
@@ -39,11 +38,6 @@ class R44(Stage):
 
     def draw(self, element: Element, state: State) -> Mobject:
         return DRAW[element.kind](self.easel, element, state)
-
-    def hold_seconds(self, state: State) -> float:
-        caption = state.element("caption")
-        words = "" if caption is None else plain(self.wording.line(caption.words[0]))
-        return reading_seconds(words, self.production.pace)
 
     def enter_b4(self, before: Picture, after: Picture) -> None:
         """The token row appears; x goes both ways, through attention and past it; both meet."""
@@ -70,15 +64,22 @@ class R44(Stage):
         flow = ("reading", "input", "skip", "attention", "junction")
         tokens = [name for name in before if name.startswith("token.")]
         self.move(*exchange(before, after, *CHROME), *exchange(before, {}, *flow), seconds=0.8)
+        row = after[followed]
+        go, (sum_box, words) = before["result"]
+        copies = [sum_box.copy() for _ in row.cells]
+        self.remove(before["result"], sum_box)
         self.move(
             *(glide(before[name], after[name]) for name in tokens if name in after),
             *(FadeOut(before[name]) for name in tokens if name not in after),
             *(FadeIn(after[name]) for name in after if name.startswith("token.") and name not in before),
-            FadeOut(before["result"], target_position=after[followed]),
-            FadeIn(after[followed], shift=[0, 0, 0]),
+            FadeOut(go),
+            FadeOut(words, rate_func=early),
+            *(Transform(copy, cell) for copy, cell in zip(copies, row.cells, strict=True)),
+            FadeIn(VGroup(*(member for member in row if member not in row.cells)), rate_func=late),
             seconds=1.4,
         )
-        self.move(LaggedStart(*(FadeIn(after[name]) for name in others), lag_ratio=0.4), seconds=0.8) if others else None
+        if others:
+            self.move(LaggedStart(*(FadeIn(after[name]) for name in others), lag_ratio=0.4), seconds=0.8)
         self.move(draw_in(after["bracket"]), seconds=0.8)
         norms = [name for name in after if name.startswith("norm.")]
         self.move(*(draw_in(after[name]) for name in norms), *exchange({}, after, "axis"), seconds=1.0)
@@ -93,10 +94,10 @@ class R44(Stage):
         summed = before[stays[1]]
         rows = [after[name][0] for name in ("row.attn_out", "row.resid_pre")]
         copies = [VGroup(*(cell.copy() for cell in summed.cells)) for _ in rows]
-        self.remove(*summed.cells)
+        self.remove(*summed.cells, before[stays[0]])
         self.move(
-            glide(before[stays[0]], chip),
             FadeIn(frame),
+            glide(before[stays[0]], chip),
             FadeOut(VGroup(*(member for member in summed if member not in summed.cells))),
             *(Transform(copy, VGroup(*row.cells)) for copy, row in zip(copies, rows, strict=True)),
             seconds=1.2,
@@ -131,7 +132,9 @@ class R44(Stage):
             seconds=2.2,
         )
         rest = VGroup(*(member for member in total if member not in total.cells))
-        self.move(*map(FadeOut, cards), FadeIn(rest), FadeIn(signs), seconds=0.8)
+        self.move(
+            *(FadeOut(card, rate_func=early) for card in cards), FadeIn(rest, rate_func=late), FadeIn(signs), seconds=1.0
+        )
 
     def enter_b2(self, before: Picture, after: Picture) -> None:
         """r's row alone is circled; its bars grow, then μ rises, the band opens, and the formula follows."""
