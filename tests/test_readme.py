@@ -1,9 +1,9 @@
 """The README at its word: its commands are run and its files written, in order, in one empty folder.
 
 A fenced block says by its first line what it is. After ``sh`` come commands, one a line: ``addnorm`` and
-``pytest`` are run, of ``make`` it is checked that the target is there, and what sets a machine up is left alone.
-A language and a file name (``toml mine.toml``, ``python test_frames.py``) is a file, and is there for the
-commands after it. Blocks of any other kind are for the eye.
+``pytest`` are run, of ``make`` it is checked that the target is there, and what sets a machine up is left
+alone. A language and a file name (``toml mine.toml``, ``python test_frames.py``) is a file, and is there for
+the commands after it. Blocks of any other kind are for the eye.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def commands(readme: str, folder: Path) -> Iterator[list[str]]:
 
 
 def as_tested(command: list[str]) -> list[str]:
-    """What is run in a command's place: make does nothing but look; films are small unless their size is given."""
+    """What is run in a command's place: make only looks; films are small unless their size is given."""
     program, *arguments = command
     assert program in {"make", "addnorm", "pytest"}, f"the README names an unknown program: {program}"
     if program == "make":
