@@ -33,10 +33,11 @@ from addnorm.mathcore.example_files import load_example
 from addnorm.mathcore.labels import Label
 from addnorm.mathcore.trace import Trace, run
 from addnorm.scenes.captions import reading_seconds
-from addnorm.scenes.audit import AuditError, Auditor, Sighting
+from addnorm.scenes.audit import AuditError, Auditor
 from addnorm.scenes.elements.lettering import Glyphs
 from addnorm.scenes.elements.shapes import Shape
 from addnorm.scenes.elements.value_chart import ValueShape
+from addnorm.scenes.manifest import Play, Seen
 from addnorm.scenes.paths import find_example
 from addnorm.scenes.storyboard import Element, State, Storyboard
 from addnorm.scenes.text import Wording, plain
@@ -54,21 +55,16 @@ Picture = dict[str, Mobject]
 
 @dataclass(frozen=True)
 class Production:
-    """What is filmed: one example's trace, in one language and one theme, at one pace (1 is the normal one)."""
+    """What is filmed: one example's trace, in one language and one theme, at one pace (1 is the normal one).
+
+    Without ``captions`` the pictures have none; the time to read them stays.
+    """
 
     trace: Trace
     language: str = "zh"
     theme: str = "dark"
     pace: float = 1.0
-
-
-@dataclass(frozen=True)
-class Play:
-    """A stretch of frames of one state in which the same things were drawn: what was seen on each of them."""
-
-    state: str
-    frames: int
-    sightings: tuple[tuple[Sighting, ...], ...]
+    captions: bool = True
 
 
 class StageCamera(Camera):
@@ -141,8 +137,7 @@ class Stage(Scene):
         self.plays: list[Play] = []
         self._auditor = Auditor(self.trace, self.wording)
         self._state = ""
-        self._static: tuple[Sighting, ...] = ()
-        self._seen: list[tuple[tuple[Sighting, ...], int]] = []
+        self._static: Seen = ()
 
     # What a film defines.
 
@@ -164,6 +159,8 @@ class Stage(Scene):
     def picture(self, state: State) -> Picture:
         """A state's finished picture, checked against what the state promises."""
         self._state = state.name
+        if not self.production.captions:
+            state = state.without("caption")
         picture = {element.name: self.draw(element, state) for element in state.elements}
         self._require_promised(state, picture)
         return picture
@@ -205,6 +202,10 @@ class Stage(Scene):
         """Play animations side by side for a duration at the production's pace."""
         self.play(*animations, run_time=self.paced(seconds))
 
+    def take_away(self, *mobjects: Mobject) -> None:
+        """Remove mobjects with all their parts; manim's ``remove`` misses those it has taken out of their group."""
+        self.remove(*(member for mobject in mobjects for member in mobject.get_family()))
+
     def paced(self, seconds: float) -> float:
         """A duration at the production's pace, in whole beats."""
         return max(1, round(seconds / self.production.pace / BEAT)) * BEAT
@@ -227,9 +228,9 @@ class Stage(Scene):
     def see_moving(self, drawn: Iterable[Mobject], frames: int) -> None:
         """Audit the rest of a frame that is shown ``frames`` times, and note what is seen on it."""
         seen = (*self._static, *self._inspect(drawn))
-        self.plays.append(Play(self._state, frames, (seen,)))
+        self.plays.append(Play(self._state, frames, seen))
 
-    def _inspect(self, drawn: Iterable[Mobject]) -> tuple[Sighting, ...]:
+    def _inspect(self, drawn: Iterable[Mobject]) -> Seen:
         try:
             return self._auditor.inspect(list(drawn))
         except AuditError as error:

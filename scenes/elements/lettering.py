@@ -40,13 +40,15 @@ class Glyphs(VMobject):
 class Lettering(VGroup):
     """A typeset line (or centred paragraph): one child for each run that has ink.
 
-    ``em`` is its font size and ``advance`` its width, both in scene units at the size it was made.
+    ``em`` is its font size and ``advance`` its width, both in scene units at the size it was made; ``lines`` says
+    on how many lines it stands.
     """
 
-    def __init__(self, glyphs: list[Glyphs], em: float, advance: float) -> None:
+    def __init__(self, glyphs: list[Glyphs], em: float, advance: float, lines: int) -> None:
         super().__init__(*glyphs)
         self.em = em
         self.advance = advance
+        self.lines = lines
 
     def place(self, x: float, y: float, align: Align = "left") -> Lettering:
         """Move a freshly made line so that its (first) baseline is at ``y`` and its edge or middle at ``x``."""
@@ -71,7 +73,9 @@ class Pen:
     theme: Theme
     language: str
 
-    def write(self, line: Line, size: float, *, role: str | None = None, width: float | None = None) -> Lettering:
+    def write(
+        self, line: Line, size: float, *, role: str | None = None, width: float | None = None
+    ) -> Lettering:
         """Set a line at a font size in pixels of a 1080p picture, its first baseline starting at the origin.
 
         Each run has the colour of its role; ``role`` overrides them all. With a ``width`` in scene units the
@@ -84,7 +88,8 @@ class Pen:
     def formula(self, formula: Formula, size: float) -> Lettering:
         """Set a formula; its runs are the formula's atoms, so that parts can appear one by one."""
         runs = tuple(
-            Run(formula.text, FormulaAtom(formula, n), atom.quantity or "text") for n, atom in enumerate(formula.atoms)
+            Run(formula.text, FormulaAtom(formula, n), atom.quantity or "text")
+            for n, atom in enumerate(formula.atoms)
         )
         return self._lettering(runs, typeset_formula(formula.math, len(formula.atoms)), size * PIXEL, None)
 
@@ -94,7 +99,7 @@ class Pen:
             for run, outline in zip(line, setting.outlines, strict=True)
             if len(outline)
         ]
-        return Lettering(glyphs, em, setting.width * em)
+        return Lettering(glyphs, em, setting.width * em, setting.lines)
 
 
 def _span(run: Run) -> Span:

@@ -9,7 +9,9 @@ from addnorm.scenes.elements.shapes import STROKE, box, segment
 from addnorm.scenes.text import Line
 
 
-def block(pen: Pen, line: Line, x: float, y: float, width: float, height: float, size: float, role: str) -> VGroup:
+def block(
+    pen: Pen, line: Line, x: float, y: float, width: float, height: float, size: float, role: str
+) -> VGroup:
     """A box with a centred word or symbol in it, centred on (x, y)."""
     color = pen.theme.color(role)
     frame = box(x, y, width, height, color, pen.theme.blend(role, 0.12), STROKE)
@@ -19,7 +21,9 @@ def block(pen: Pen, line: Line, x: float, y: float, width: float, height: float,
 def plus_node(pen: Pen, x: float, y: float, radius: float, role: str) -> VGroup:
     """A circled plus centred on (x, y), drawn as lines."""
     color = pen.theme.color(role)
-    ring = Circle(radius=radius, stroke_color=color, stroke_width=STROKE).set_fill(pen.theme.color("ground"), 1)
+    ring = Circle(radius=radius, stroke_color=color, stroke_width=STROKE).set_fill(
+        pen.theme.color("ground"), 1
+    )
     arm = radius * 0.5
     return VGroup(
         ring.move_to([x, y, 0]),

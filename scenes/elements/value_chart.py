@@ -6,6 +6,7 @@ the trace, so a bar of the wrong length cannot pass.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import astuple, dataclass
 from typing import Any
 
@@ -14,6 +15,7 @@ from manim import Animation, ManimColor, VMobject
 from numpy.typing import NDArray
 
 from addnorm.mathcore.trace import Trace
+from addnorm.scenes.manifest import Length
 
 Array = NDArray[np.float64]
 
@@ -82,8 +84,8 @@ class ValueShape(VMobject):
     ``center − half`` to ``center + half``.
     """
 
-    def __init__(self, ground: Ground, trace: Trace, color: str, opacity: float = 1) -> None:
-        super().__init__(fill_color=color, fill_opacity=opacity, stroke_width=0)
+    def __init__(self, ground: Ground, trace: Trace, color: str) -> None:
+        super().__init__(fill_color=color, fill_opacity=1, stroke_width=0)
         self.ground = ground
         self.t = 1.0
         self.travel_to(1.0, trace)
@@ -91,6 +93,31 @@ class ValueShape(VMobject):
     def edges(self, trace: Trace, t: float) -> tuple[Array, Array]:
         """Scene heights of the lower and upper edge of each part, at share ``t`` of the way."""
         raise NotImplementedError
+
+    def measured(self) -> tuple[Quantity | None, Quantity | None]:
+        """The quantities whose values it draws as lengths, at the start and at the end of its way."""
+        raise NotImplementedError
+
+    def values(self, trace: Trace, t: float) -> tuple[Array, Array]:
+        """The values at which each length begins and ends, at share ``t`` of the way."""
+        raise NotImplementedError
+
+    def lengths(self, trace: Trace) -> Iterator[Length]:
+        """Every value drawn now, where it was made to stand."""
+        start, end = self.measured()
+        progress = self.t
+        if progress in (0.0, 1.0):
+            start = end = end if progress else start
+            progress = 1.0
+        bases, tips = self.values(trace, self.t)
+        scale = self.ground.scale(self.t)
+        numbers = np.zeros(len(tips)) if end is None else end.values(trace)
+        for n, number in enumerate(numbers if start or end else ()):
+            first, last = (None if quantity is None else quantity.refs(trace)[n] for quantity in (start, end))
+            base, tip = float(scale.y(bases[n])), float(scale.y(tips[n]))
+            yield Length(
+                first, last, float(number), base, tip, progress, not scale.low <= tips[n] <= scale.high
+            )
 
     def quantities(self) -> tuple[Quantity, ...]:
         """The quantities this shape draws at the end of its way."""
@@ -111,18 +138,26 @@ class ValueShape(VMobject):
 class Bars(ValueShape):
     """One bar a feature, from zero to its value."""
 
-    def __init__(self, start: Quantity | None, end: Quantity, ground: Ground, trace: Trace, color: str) -> None:
+    def __init__(
+        self, start: Quantity | None, end: Quantity, ground: Ground, trace: Trace, color: str
+    ) -> None:
         self.start, self.end = start, end
         super().__init__(ground, trace, color)
 
     def quantities(self) -> tuple[Quantity, ...]:
         return (self.end,)
 
-    def edges(self, trace: Trace, t: float) -> tuple[Array, Array]:
+    def measured(self) -> tuple[Quantity | None, Quantity | None]:
+        return self.start, self.end
+
+    def values(self, trace: Trace, t: float) -> tuple[Array, Array]:
         end = self.end.values(trace)
         start = np.zeros_like(end) if self.start is None else self.start.values(trace)
+        return np.zeros_like(end), (1 - t) * start + t * end
+
+    def edges(self, trace: Trace, t: float) -> tuple[Array, Array]:
         scale = self.ground.scale(t)
-        tops = scale.y((1 - t) * start + t * end)
+        tops = scale.y(self.values(trace, t)[1])
         return np.minimum(tops, scale.zero), np.maximum(tops, scale.zero)
 
 
@@ -136,36 +171,49 @@ class Band(ValueShape):
         ground: Ground,
         trace: Trace,
         color: str,
-        opacity: float,
     ) -> None:
         self.start, self.end = start, end
-        super().__init__(ground, trace, color, opacity)
+        super().__init__(ground, trace, color)
 
     def quantities(self) -> tuple[Quantity, ...]:
         return tuple(quantity for quantity in self.end if quantity is not None)
 
-    def edges(self, trace: Trace, t: float) -> tuple[Array, Array]:
+    def measured(self) -> tuple[Quantity | None, Quantity | None]:
+        return self.start[1], self.end[1]
+
+    def values(self, trace: Trace, t: float) -> tuple[Array, Array]:
         center, half = (
             (1 - t) * _value(before, trace) + t * _value(after, trace)
             for before, after in zip(self.start, self.end, strict=True)
         )
+        return center, center + half
+
+    def edges(self, trace: Trace, t: float) -> tuple[Array, Array]:
+        center, upper = self.values(trace, t)
         scale = self.ground.scale(t)
-        return scale.y(center - half), scale.y(center + half)
+        return scale.y(2 * center - upper), scale.y(upper)
 
 
 class Level(ValueShape):
     """A line across the chart at the height of one value; drawn as dashes of one thickness."""
 
-    def __init__(self, start: Quantity | None, end: Quantity | None, ground: Ground, trace: Trace, color: str) -> None:
+    def __init__(
+        self, start: Quantity | None, end: Quantity | None, ground: Ground, trace: Trace, color: str
+    ) -> None:
         self.start, self.end = start, end
         super().__init__(ground, trace, color)
 
     def quantities(self) -> tuple[Quantity, ...]:
         return () if self.end is None else (self.end,)
 
+    def measured(self) -> tuple[Quantity | None, Quantity | None]:
+        return self.start, self.end
+
+    def values(self, trace: Trace, t: float) -> tuple[Array, Array]:
+        return np.zeros(1), (1 - t) * _value(self.start, trace) + t * _value(self.end, trace)
+
     def edges(self, trace: Trace, t: float) -> tuple[Array, Array]:
-        y = self.ground.scale(t).y((1 - t) * _value(self.start, trace) + t * _value(self.end, trace))
-        y = np.repeat(y, len(self.ground.lefts))
+        y = np.repeat(self.ground.scale(t).y(self.values(trace, t)[1]), len(self.ground.lefts))
         return y - LEVEL_THICKNESS / 2, y + LEVEL_THICKNESS / 2
 
 
@@ -177,7 +225,11 @@ def _rectangles(lefts: Array, rights: Array, lows: Array, highs: Array) -> Array
     """Cubic Bézier points of n upright rectangles, shape (16·n, 3)."""
     lows, highs = np.broadcast_to(lows, lefts.shape), np.broadcast_to(highs, lefts.shape)
     corners = np.stack(
-        [np.stack(pair, axis=-1) for pair in ((lefts, lows), (rights, lows), (rights, highs), (lefts, highs))], axis=1
+        [
+            np.stack(pair, axis=-1)
+            for pair in ((lefts, lows), (rights, lows), (rights, highs), (lefts, highs))
+        ],
+        axis=1,
     )
     ahead = np.roll(corners, -1, axis=1)
     thirds = np.array([0, 1 / 3, 2 / 3, 1])[:, None]

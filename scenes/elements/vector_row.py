@@ -12,14 +12,19 @@ from addnorm.scenes.elements.lettering import Lettering, Pen
 from addnorm.scenes.elements.shapes import THIN, box
 from addnorm.scenes.storyboard import Window
 from addnorm.scenes.text import Line, value_line
+from addnorm.scenes.theme import TYPE
 
 GAP = 0.12
-PADDING = 0.08
+GAP_WIDTH = 1.72
+PADDING = 0.07
 
 
 @dataclass(frozen=True)
 class Columns:
-    """Where the features stand: a window of slots of equal width between two edges, in scene units."""
+    """Where the features stand: a window of cells of equal width between two edges, in scene units.
+
+    Where features are hidden, a gap of ``GAP_WIDTH`` says how many.
+    """
 
     left: float
     right: float
@@ -27,28 +32,38 @@ class Columns:
 
     @property
     def pitch(self) -> float:
-        """Distance between the middles of neighbouring slots."""
-        return (self.right - self.left) / self.window.slots
+        """Distance between the middles of neighbouring cells."""
+        return (self.right - self.left - self._gap) / len(self.window.shown)
 
     @property
     def cell_width(self) -> float:
         """Width of a cell."""
         return self.pitch - GAP
 
-    def slot(self, position: int) -> float:
-        """The middle of the slot at a position, counted from the left."""
-        return self.left + (position + 0.5) * self.pitch
+    @property
+    def middles(self) -> tuple[float, ...]:
+        """The middle of each shown feature's cell."""
+        return tuple(
+            self.left + (n + 0.5) * self.pitch + (self._gap if n >= self.window.gap else 0.0)
+            for n in range(len(self.window.shown))
+        )
 
-    def positions(self) -> tuple[int, ...]:
-        """The slot position of each shown feature; the gap, if any, has one of its own between them."""
-        window = self.window
-        return tuple(n if n < window.gap else n + (window.hidden > 0) for n in range(len(window.shown)))
+    @property
+    def gap_middle(self) -> float:
+        """The middle of the gap."""
+        return self.left + self.window.gap * self.pitch + self._gap / 2
+
+    @property
+    def _gap(self) -> float:
+        return GAP_WIDTH if self.window.hidden else 0.0
 
 
 class VectorRow(VGroup):
     """Cells and numbers of one vector."""
 
-    def __init__(self, cells: list[RoundedRectangle], numbers: list[Lettering], gap: Lettering | None) -> None:
+    def __init__(
+        self, cells: list[RoundedRectangle], numbers: list[Lettering], gap: Lettering | None
+    ) -> None:
         super().__init__(*cells, *numbers, *([] if gap is None else [gap]))
         self.cells = cells
         self.numbers = numbers
@@ -69,13 +84,14 @@ def vector_row(
     """A row at height ``y`` with one number in each shown cell, and ``elided`` where the rest would be."""
     theme = pen.theme
     stroke = theme.color("line" if dimmed else role)
-    xs = [columns.slot(position) for position in columns.positions()]
-    cells = [box(x, y, columns.cell_width, height, stroke, theme.color("surface"), THIN) for x in xs]
+    cells = [
+        box(x, y, columns.cell_width, height, stroke, theme.color("surface"), THIN) for x in columns.middles
+    ]
     numbers = [
         pen.write(value_line(label, "secondary" if dimmed else "text"), size).center_on(x, y)
-        for label, x in zip(labels, xs, strict=True)
+        for label, x in zip(labels, columns.middles, strict=True)
     ]
-    gap = pen.write(elided, size * 0.8).center_on(columns.slot(columns.window.gap), y) if elided else None
+    gap = pen.write(elided, TYPE.note).center_on(columns.gap_middle, y) if elided else None
     return VectorRow(cells, numbers, gap)
 
 

@@ -1,0 +1,43 @@
+"""The films, by name. A film is a folder here: its states as data, and its scene, which is loaded only to draw."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from addnorm.mathcore.trace import Trace
+from addnorm.scenes.films.r44 import states as r44
+from addnorm.scenes.storyboard import Storyboard
+
+if TYPE_CHECKING:
+    from addnorm.scenes.stage import Stage
+
+
+@dataclass(frozen=True)
+class Film:
+    """A film: its states for a trace, the names its words may use, and a call that gives its scene class."""
+
+    name: str
+    storyboard: Callable[[Trace], Storyboard]
+    names: Mapping[str, str]
+    stage: Callable[[], type[Stage]]
+
+
+def scene_of(module: str, scene: str) -> Callable[[], type[Stage]]:
+    """A call that imports a scene class; with it comes manim."""
+
+    def load() -> type[Stage]:
+        stage: type[Stage] = getattr(import_module(module), scene)
+        return stage
+
+    return load
+
+
+FILMS: Mapping[str, Film] = MappingProxyType(
+    {
+        "r44": Film("r44", r44.storyboard, r44.NAMES, scene_of("addnorm.scenes.films.r44.scene", "R44")),
+    }
+)

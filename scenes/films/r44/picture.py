@@ -11,23 +11,25 @@ from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 
+import numpy as np
 from manim import Mobject, VGroup
 
 from addnorm.mathcore.labels import Label
 from addnorm.mathcore.symbols import layer_norm_formula, symbol
 from addnorm.mathcore.trace import Trace
-from addnorm.scenes.elements.caption import caption_block
+from addnorm.scenes.elements import caption as captions
 from addnorm.scenes.elements.lettering import Lettering, Pen
 from addnorm.scenes.elements.nodes import block, plus_node
 from addnorm.scenes.elements.position_marker import position_marker
-from addnorm.scenes.elements.shapes import arrow, bracket, cross, outline, path, segment
+from addnorm.scenes.elements.shapes import arrow, bracket, cross, dot, outline, path, segment
+from addnorm.scenes.elements.token import HEIGHT as CHIP_HEIGHT
 from addnorm.scenes.elements.token import chip_width, token_chip
 from addnorm.scenes.elements.value_chart import Band, Bars, Ground, Level, Quantity, Scale
 from addnorm.scenes.elements.vector_row import Columns, VectorRow, number_size, vector_row
 from addnorm.scenes.storyboard import Element, State, Storyboard
-from addnorm.scenes.text import Wording, symbol_line, token_line, value_line
+from addnorm.scenes.text import Wording, relation_line, symbol_line, token_line, value_line
 from addnorm.scenes.theme import FRAME_HEIGHT, FRAME_WIDTH, SAFE_MARGIN, TYPE
-from addnorm.scenes.films.r44.states import STATES, feature_window
+from addnorm.scenes.films.r44.states import FILM, STATES, cut_features, detail_window, feature_window, is_affine
 
 RIGHT = FRAME_WIDTH * (0.5 - SAFE_MARGIN)
 LEFT = -RIGHT
@@ -46,8 +48,8 @@ ATTENTION_WIDTH, ATTENTION_HEIGHT = 3.3, 1.4
 NODE_WIDTH, NODE_HEIGHT = 1.3, 0.9
 JUNCTION_RADIUS = 0.36
 SKIP_Y = 2.0
-TOKENS_Y = -1.75
-BUS_Y = -0.98
+TOKENS_Y = -1.85
+BUS_Y, FEED_Y = -1.1, -0.8
 
 # b5: token rows by features.
 GRID_LEFT, GRID_RIGHT = -4.0, 2.2
@@ -64,14 +66,21 @@ ROW_Y: Mapping[str, Mapping[str, float]] = MappingProxyType(
         "b0": {"attn_out": 1.05, "resid_pre": -0.75},
         "b1": {"attn_out": 1.35, "resid_pre": -0.05, "resid_mid": -1.45},
         "b2": {"attn_out": 2.04, "resid_pre": 1.33, "resid_mid": 0.62},
-        "b3": {"attn_out": 2.04, "resid_pre": 1.33, "resid_mid": 0.62, "ln.out": -2.12},
+        "b3": {
+            "attn_out": 2.04,
+            "resid_pre": 1.33,
+            "resid_mid": 0.62,
+            "ln.normalized": -2.12,
+            "ln.out": -2.12,
+        },
     }
 )
 STATISTIC_Y: Mapping[str, float] = MappingProxyType({"mean": 0.0, "variance": -0.58})
 FORMULA_Y = -1.3
-ROLES = {"attn_out": "update", "resid_pre": "x", "resid_mid": "sum", "ln.out": "out"}
+DETAIL_STATISTIC_Y: Mapping[str, float] = MappingProxyType({"mean": 1.55, "variance": 0.85})
+DETAIL_FORMULA_Y = -0.1
 CHART_TOP = -0.02
-CHART_BOTTOM: Mapping[str, float] = MappingProxyType({"b2": -2.3, "b3": -1.68})
+CHART_BOTTOM, CHART_BOTTOM_OVER_ROW, CUT_ROOM = -2.3, -1.68, 0.36
 
 
 @dataclass(frozen=True)
@@ -92,7 +101,11 @@ class Easel:
     def number_size(self) -> float:
         """One font size for the numbers of all rows."""
         labels = [
-            label for state in self.board.states for element in state.elements if "row" in element.kind for label in element.labels
+            label
+            for state in self.board.states
+            for element in state.elements
+            if "row" in element.kind
+            for label in element.labels
         ]
         return number_size(self.pen, labels, TYPE.number, self.columns)
 
@@ -102,7 +115,9 @@ class Easel:
 
     def token_ys(self, state: State) -> dict[int, float]:
         """The heights of b5's rows, by token; over the followed one there is room for the bracket."""
-        tokens = [int(element.name.split(".")[1]) for element in state.elements if element.kind == "token_row"]
+        tokens = [
+            int(element.name.split(".")[1]) for element in state.elements if element.kind == "token_row"
+        ]
         ys, y = {}, GRID_TOP
         for token in tokens:
             if token == self.trace.example.followed and token != tokens[0]:
@@ -130,7 +145,8 @@ def marker(easel: Easel, element: Element, state: State) -> Mobject:
 
 
 def caption(easel: Easel, element: Element, state: State) -> Mobject:
-    return caption_block(easel.pen, easel.wording.line(element.words[0]), CAPTION_WIDTH, CAPTION_Y)
+    line = easel.wording.caption(FILM, state.name)
+    return captions.caption(easel.pen, line, TYPE.caption, CAPTION_WIDTH, CAPTION_Y)
 
 
 def conventions(easel: Easel, element: Element, state: State) -> Mobject:
@@ -140,52 +156,86 @@ def conventions(easel: Easel, element: Element, state: State) -> Mobject:
 # b4
 
 
-def token_places(easel: Easel, state: State) -> tuple[dict[int, float], float, float]:
-    """The middle of each token's chip in b4's row, the width of a chip, and its font size."""
-    tokens = [int(element.name.split(".")[1]) for element in state.elements if element.kind == "token"]
-    lines = [token_line(easel.trace, token) for token in tokens]
-    width = chip_width(easel.pen, lines)
+def token_places(easel: Easel, state: State) -> tuple[dict[int, float], float]:
+    """The middle of each token's chip in b4's row, and the width of a chip."""
+    tokens = _shown_tokens(state)
+    width = chip_width(easel.pen, [token_line(easel.trace, token) for token in tokens])
     pitch = width + 0.35
     left = ATTENTION_X - pitch * (len(tokens) - 1) / 2
-    return {token: left + n * pitch for n, token in enumerate(tokens)}, width, TYPE.note
+    return {token: left + n * pitch for n, token in enumerate(tokens)}, width
+
+
+def _shown_tokens(state: State) -> list[int]:
+    return [int(element.name.split(".")[1]) for element in state.elements if element.kind == "token"]
 
 
 def token(easel: Easel, element: Element, state: State) -> Mobject:
     index = int(element.name.split(".")[1])
-    xs, width, size = token_places(easel, state)
+    xs, width = token_places(easel, state)
     if state.name == "b4":
         x, y = xs[index], TOKENS_Y
     else:
-        x, y = GRID_LEFT - 0.2 - width / 2, easel.token_ys(state)[index]
-    return token_chip(easel.pen, token_line(easel.trace, index), x, y, width, size, element.look == "followed")
+        x, y = _column_x(width), easel.token_ys(state)[index]
+    return token_chip(
+        easel.pen, token_line(easel.trace, index), x, y, width, TYPE.note, element.look == "followed"
+    )
+
+
+def _column_x(width: float) -> float:
+    """The middle of b5's column of tokens."""
+    return GRID_LEFT - 0.2 - width / 2
+
+
+def more_tokens(easel: Easel, element: Element, state: State) -> Mobject:
+    """Three dots where the row of tokens goes on."""
+    xs, width = token_places(easel, state)
+    after = element.name == "more.after"
+    if state.name == "b4":
+        x, y = (max(xs.values()) + width / 2, 1) if after else (min(xs.values()) - width / 2, -1)
+        places = [(x + y * (0.25 + 0.16 * n), TOKENS_Y) for n in range(3)]
+    else:
+        ys = easel.token_ys(state).values()
+        y, side = (min(ys) - 0.34, -1) if after else (max(ys) + 0.34, 1)
+        places = [(_column_x(width), y + side * (0.12 + 0.13 * n)) for n in range(3)]
+    return VGroup(*(dot(x, y, 0.045, easel.pen.theme.color("secondary")) for x, y in places))
 
 
 def reading(easel: Easel, element: Element, state: State) -> Mobject:
     """Which positions attention reads: a bus from the tokens into the block, and a line that says so."""
-    xs, width, _ = token_places(easel, state)
+    xs, _ = token_places(easel, state)
     example = easel.trace.example
-    read = [t for t in xs if example.mask == "none" or t <= example.followed]
+    read = [xs[t] for t in xs if example.mask == "none" or t <= example.followed]
     color = easel.pen.theme.color("line")
-    ends = [xs[t] for t in read] + [ATTENTION_X]
-    lines = [segment((xs[t], TOKENS_Y + 0.34), (xs[t], BUS_Y), color) for t in read]
-    bus = segment((min(ends), BUS_Y), (max(ends), BUS_Y), color)
-    up = arrow([(ATTENTION_X, BUS_Y), (ATTENTION_X, FLOW_Y - ATTENTION_HEIGHT / 2 - 0.06)], color, 2.5, tip=0.2)
+    lines = [segment((x, TOKENS_Y + CHIP_HEIGHT / 2), (x, BUS_Y), color) for x in read]
+    bus = segment((min(*read, ATTENTION_X), BUS_Y), (max(*read, ATTENTION_X), BUS_Y), color)
+    up = arrow(
+        [(ATTENTION_X, BUS_Y), (ATTENTION_X, FLOW_Y - ATTENTION_HEIGHT / 2 - 0.06)], color, 2.5, tip=0.2
+    )
     words = easel.pen.write(easel.wording.line(element.words[0], "secondary"), TYPE.note)
-    words.place(max(xs.values()) + width / 2 + 0.4, TOKENS_Y - 0.1)
-    return VGroup(*lines, bus, up, words)
+    return VGroup(*lines, bus, up, words.place(ATTENTION_X + 0.35, BUS_Y + 0.19))
 
 
 def input_node(easel: Easel, element: Element, state: State) -> Mobject:
     """The followed token's x, fed from its chip, and the arrow into attention."""
     pen = easel.pen
-    xs, _, _ = token_places(easel, state)
+    xs, _ = token_places(easel, state)
     x = xs[easel.trace.example.followed]
     color = pen.theme.color("x")
     feed = arrow(
-        [(x, TOKENS_Y + 0.34), (x, BUS_Y + 0.3), (INPUT_X, BUS_Y + 0.3), (INPUT_X, FLOW_Y - NODE_HEIGHT / 2 - 0.05)], color
+        [
+            (x, TOKENS_Y + CHIP_HEIGHT / 2),
+            (x, FEED_Y),
+            (INPUT_X, FEED_Y),
+            (INPUT_X, FLOW_Y - NODE_HEIGHT / 2 - 0.05),
+        ],
+        color,
     )
-    node = block(pen, symbol_line(symbol("resid_pre")), INPUT_X, FLOW_Y, NODE_WIDTH, NODE_HEIGHT, TYPE.symbol + 10, "x")
-    into = arrow([(INPUT_X + NODE_WIDTH / 2 + 0.05, FLOW_Y), (ATTENTION_X - ATTENTION_WIDTH / 2 - 0.05, FLOW_Y)], color)
+    node = block(
+        pen, symbol_line(symbol("resid_pre")), INPUT_X, FLOW_Y, NODE_WIDTH, NODE_HEIGHT, TYPE.symbol + 10, "x"
+    )
+    into = arrow(
+        [(INPUT_X + NODE_WIDTH / 2 + 0.05, FLOW_Y), (ATTENTION_X - ATTENTION_WIDTH / 2 - 0.05, FLOW_Y)], color
+    )
     return VGroup(feed, node, into)
 
 
@@ -228,7 +278,8 @@ def result(easel: Easel, element: Element, state: State) -> Mobject:
     pen = easel.pen
     width = 1.9
     go = arrow(
-        [(JUNCTION_X + JUNCTION_RADIUS + 0.05, FLOW_Y), (RESULT_X - width / 2 - 0.05, FLOW_Y)], pen.theme.color("sum")
+        [(JUNCTION_X + JUNCTION_RADIUS + 0.05, FLOW_Y), (RESULT_X - width / 2 - 0.05, FLOW_Y)],
+        pen.theme.color("sum"),
     )
     line = easel.wording.line("r44.result", "sum")
     return VGroup(go, block(pen, line, RESULT_X, FLOW_Y, width, NODE_HEIGHT, TYPE.symbol + 6, "sum"))
@@ -254,7 +305,9 @@ def feature_bracket(easel: Easel, element: Element, state: State) -> Mobject:
     color = pen.theme.color("statistics")
     y = easel.token_ys(state)[easel.trace.example.followed]
     half = CELL_HEIGHT / 2 + 0.1
-    around = outline((columns.left + columns.right) / 2, y, columns.right - columns.left + 0.06, 2 * half, color)
+    around = outline(
+        (columns.left + columns.right) / 2, y, columns.right - columns.left + 0.06, 2 * half, color
+    )
     brace = bracket(columns.left + 0.06, columns.right - 0.06, y + half + 0.06, 0.2, color)
     words = pen.write(easel.wording.line(element.words[0], "statistics"), TYPE.caption)
     return VGroup(around, brace, words.place((columns.left + columns.right) / 2, y + half + 0.38, "center"))
@@ -269,7 +322,12 @@ def layer_norm(easel: Easel, element: Element, state: State) -> Mobject:
     line = easel.wording.line(element.words[0], "statistics" if followed else "secondary")
     width = pen.write(line, TYPE.note).advance + 0.4
     left = GRID_RIGHT + 0.75
-    into = arrow([(GRID_RIGHT + (0.09 if followed else 0.0), y), (left - 0.04, y)], pen.theme.color(role), 2.5, tip=0.18)
+    into = arrow(
+        [(GRID_RIGHT + (0.09 if followed else 0.0), y), (left - 0.04, y)],
+        pen.theme.color(role),
+        2.5,
+        tip=0.18,
+    )
     frame = block(pen, line, left + width / 2, y, width, CELL_HEIGHT, TYPE.note, role)
     return VGroup(into, frame)
 
@@ -291,7 +349,9 @@ def position_axis(easel: Easel, element: Element, state: State) -> Mobject:
 # b0 to b3
 
 
-def _vector(easel: Easel, labels: tuple[Label, ...], columns: Columns, y: float, role: str, dimmed: bool = False) -> VectorRow:
+def _vector(
+    easel: Easel, labels: tuple[Label, ...], columns: Columns, y: float, role: str, dimmed: bool = False
+) -> VectorRow:
     rest = easel.wording.elided(columns.window.hidden)
     size = easel.number_size
     return vector_row(easel.pen, labels, columns, y, CELL_HEIGHT, size, role, dimmed=dimmed, elided=rest)
@@ -300,7 +360,7 @@ def _vector(easel: Easel, labels: tuple[Label, ...], columns: Columns, y: float,
 def named_row(easel: Easel, element: Element, state: State) -> Mobject:
     """A row of b0 to b3 with its name on the left."""
     quantity = element.name.removeprefix("row.")
-    role = ROLES[quantity]
+    role = quantity
     y = easel.y(state, quantity)
     name = fitted(easel, element.words[0], TYPE.number, NAMES_RIGHT - LEFT - 0.2, role)
     name.place(NAMES_RIGHT, y - 0.13, "right")
@@ -310,9 +370,15 @@ def named_row(easel: Easel, element: Element, state: State) -> Mobject:
 def position(easel: Easel, element: Element, state: State) -> Mobject:
     """The frame of one position round its rows, the token's chip on its edge."""
     pen, followed = easel.pen, easel.trace.example.followed
-    ys = [easel.y(state, element.name.removeprefix("row.")) for element in state.elements if element.kind == "named_row"]
+    ys = [
+        easel.y(state, element.name.removeprefix("row."))
+        for element in state.elements
+        if element.kind == "named_row"
+    ]
     top, bottom, right = max(ys) + 0.78, min(ys) - 0.55, ROWS_RIGHT + 0.2
-    around = outline((LEFT + right) / 2, (top + bottom) / 2, right - LEFT, top - bottom, pen.theme.blend("x", 0.45), 2.5)
+    around = outline(
+        (LEFT + right) / 2, (top + bottom) / 2, right - LEFT, top - bottom, pen.theme.blend("x", 0.45), 2.5
+    )
     line = token_line(easel.trace, followed)
     width = chip_width(pen, [line])
     return VGroup(around, token_chip(pen, line, LEFT + 0.3 + width / 2, top, width, TYPE.note, followed=True))
@@ -356,10 +422,12 @@ def sums(easel: Easel, element: Element, state: State) -> Mobject:
     upper = (easel.y(state, "attn_out") + easel.y(state, "resid_pre")) / 2
     lower = (easel.y(state, "resid_pre") + easel.y(state, "resid_mid")) / 2
     signs = []
-    for position, relation in zip(easel.columns.positions(), element.relations, strict=True):
-        x = easel.columns.slot(position)
-        for sign, y in (("+", upper), (relation.sign, lower)):
-            signs.append(pen.write(easel.wording.sign(sign), TYPE.number).center_on(x, y))
+    for x, relation in zip(easel.columns.middles, element.relations, strict=True):
+        for line, y in (
+            (easel.wording.sign("+"), upper),
+            (relation_line(relation.terms, relation.total), lower),
+        ):
+            signs.append(pen.write(line, TYPE.number).center_on(x, y))
     return VGroup(*signs)
 
 
@@ -368,7 +436,9 @@ def circled(easel: Easel, element: Element, state: State) -> Mobject:
     columns = easel.columns
     y = easel.y(state, "resid_mid")
     width = columns.right - columns.left + 0.06
-    return outline((columns.left + columns.right) / 2, y, width, CELL_HEIGHT + 0.2, easel.pen.theme.color("statistics"))
+    return outline(
+        (columns.left + columns.right) / 2, y, width, CELL_HEIGHT + 0.2, easel.pen.theme.color("statistics")
+    )
 
 
 def row_bracket(easel: Easel, element: Element, state: State) -> Mobject:
@@ -382,30 +452,83 @@ def row_bracket(easel: Easel, element: Element, state: State) -> Mobject:
 
 
 def chart(easel: Easel, element: Element, state: State) -> Mobject:
-    """Signed bars of a row on a zero line, with its mean and the band of one standard deviation round it."""
-    token = easel.trace.example.followed
-    row, mean, half = Quantity("resid_mid", token), Quantity("ln.mean", token), Quantity("ln.std", token)
-    scale = chart_scale(easel, "b2")
-    if state.name == "b2":
-        return value_chart(easel, (None, row), (None, mean), (None, half), (scale, scale))
-    out, unit = Quantity("ln.out", token), Quantity("ln.normalized_std", token)
-    return value_chart(easel, (row, out), (mean, None), (half, unit), (scale, chart_scale(easel, "b3")))
+    """Signed bars of a row on a zero line; in b2 with its mean and the band of one standard deviation round it."""
+    stages = chart_stages(easel)
+    shapes = value_chart(easel, *stages["b2" if state.name == "b2" else "b3"])
+    quantity = "resid_mid" if state.name == "b2" else "ln.out"
+    return VGroup(*shapes, *_cut_values(easel, element.labels, quantity, shapes[1].ground.end))
 
 
 Way = tuple[Quantity | None, Quantity | None]
 
 
-def value_chart(easel: Easel, row: tuple[Quantity | None, Quantity], mean: Way, half: Way, scales: tuple[Scale, Scale]) -> VGroup:
-    """A chart that has come from one row (or from nothing) to another."""
+def chart_stages(easel: Easel) -> Mapping[str, tuple[Way, Way, Way, tuple[Scale, Scale]]]:
+    """The chart's ways: into b2 from nothing, to the normalized row, and, where γ and β do anything, on to u.
+
+    Each says from which row, mean and half width of the band to which, and between which scales.
+    """
+    token = easel.trace.example.followed
+    row, mean, half = Quantity("resid_mid", token), Quantity("ln.mean", token), Quantity("ln.std", token)
+    normalized, out, unit = (
+        Quantity(name, token) for name in ("ln.normalized", "ln.out", "ln.normalized_std")
+    )
+    wide = chart_scale(easel, row, CHART_BOTTOM, mean, half)
+    ways = {"b2": ((None, row), (None, mean), (None, half), (wide, wide))}
+    if not is_affine(easel.trace):
+        low = chart_scale(easel, out, CHART_BOTTOM_OVER_ROW, None, unit)
+        return {**ways, "b3": ((row, out), (mean, None), (half, unit), (wide, low))}
+    flat = chart_scale(easel, normalized, CHART_BOTTOM_OVER_ROW, None, unit)
+    last = chart_scale(easel, out, CHART_BOTTOM_OVER_ROW, None, None)
+    return {
+        **ways,
+        "normalized": ((row, normalized), (mean, None), (half, unit), (wide, flat)),
+        "b3": ((normalized, out), (None, None), (None, None), (flat, last)),
+    }
+
+
+def value_chart(easel: Easel, row: Way, mean: Way, half: Way, scales: tuple[Scale, Scale]) -> VGroup:
+    """Band, bars, zero line and level that have come all their way; band and level only where they say something."""
     theme, trace, columns = easel.pen.theme, easel.trace, easel.columns
     edges = (columns.left, columns.right)
-    lefts, rights = _bar_sides(columns, trace.example.n_features)
-    pink = theme.color("statistics")
-    band = Band((mean[0], half[0]), (mean[1], half[1]), Ground(*scales, edges[:1], edges[1:]), trace, theme.blend("statistics", 0.22), 1)
-    bars = Bars(*row, Ground(*scales, lefts, rights), trace, theme.color(ROLES[row[1].name]))
-    level = Level(*mean, Ground(*scales, *_dash_sides(*edges)), trace, pink)
+    assert row[1] is not None
+    bars = Bars(
+        row[0],
+        row[1],
+        Ground(*scales, *_bar_sides(columns, trace.example.n_features)),
+        trace,
+        theme.color(row[1].name),
+    )
     zero = segment((edges[0], scales[1].zero), (edges[1], scales[1].zero), theme.color("secondary"))
+    if half == (None, None):
+        return VGroup(VGroup(), bars, zero, VGroup())
+    band = Band(
+        (mean[0], half[0]),
+        (mean[1], half[1]),
+        Ground(*scales, edges[:1], edges[1:]),
+        trace,
+        theme.blend("statistics", 0.2),
+    )
+    level = Level(*mean, Ground(*scales, *_dash_sides(*edges)), trace, theme.color("statistics"))
     return VGroup(band, bars, zero, level)
+
+
+def _cut_values(easel: Easel, labels: tuple[Label, ...], quantity: str, scale: Scale) -> list[Mobject]:
+    """Beside the end of each bar that is cut, a mark across it and its value."""
+    pen, columns = easel.pen, easel.columns
+    lefts, rights = _bar_sides(columns, easel.trace.example.n_features)
+    ground, marks = pen.theme.color("ground"), []
+    middles = [(lefts[feature] + rights[feature]) / 2 for feature in cut_features(easel.trace, quantity)]
+    for label, x in zip(labels, middles, strict=True):
+        up = label.value > 0
+        end = scale.y(np.array(scale.high if up else scale.low)).item()
+        y = end - CUT_ROOM / 2 if up else end + CUT_ROOM / 2
+        marks += [segment((x - 0.1, y - 0.05 + d), (x + 0.1, y + 0.05 + d), ground, 4) for d in (-0.04, 0.04)]
+        others = [other for other in middles if other != x]
+        center = others[0] if others else (columns.left + columns.right) / 2
+        outward = (x > center) == bool(others)
+        text = pen.write(value_line(label, quantity), TYPE.note)
+        marks.append(text.place(x + (0.16 if outward else -0.16), y - 0.12, "left" if outward else "right"))
+    return marks
 
 
 def _bar_sides(columns: Columns, features: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
@@ -414,7 +537,7 @@ def _bar_sides(columns: Columns, features: int) -> tuple[tuple[float, ...], tupl
         pitch = (columns.right - columns.left) / features
         centers, width = [columns.left + (n + 0.5) * pitch for n in range(features)], pitch * 0.8
     else:
-        centers, width = [columns.slot(p) for p in columns.positions()], min(0.62, columns.cell_width * 0.5)
+        centers, width = list(columns.middles), min(0.62, columns.cell_width * 0.5)
     return tuple(c - width / 2 for c in centers), tuple(c + width / 2 for c in centers)
 
 
@@ -424,24 +547,31 @@ def _dash_sides(left: float, right: float) -> tuple[tuple[float, ...], tuple[flo
     return lefts, tuple(side + step for side in lefts)
 
 
-def chart_scale(easel: Easel, state: str) -> Scale:
-    """The scale of one picture's chart: all that it draws fits between the chart's top and bottom."""
-    token, trace = easel.trace.example.followed, easel.trace
-    if state == "b2":
-        mean, std = float(trace["ln.mean"].value[token]), float(trace["ln.std"].value[token])
-        drawn = [*trace["resid_mid"].value[token], mean - std, mean + std]
-    else:
-        std = float(trace["ln.normalized_std"].value[token])
-        drawn = [*trace["ln.out"].value[token], -std, std]
-    low, high = min(0.0, *drawn), max(0.0, *drawn)
-    unit = (CHART_TOP - CHART_BOTTOM[state]) / (high - low)
-    return Scale(CHART_TOP - high * unit, unit, low, high)
+def chart_scale(
+    easel: Easel, row: Quantity, bottom: float, mean: Quantity | None, half: Quantity | None
+) -> Scale:
+    """The scale of one chart: all that it draws fits between its top and bottom.
+
+    Bars that are cut reach beyond all others into room of their own, where their values stand.
+    """
+    trace = easel.trace
+    values, cut = row.values(trace), cut_features(trace, row.name)
+    center = 0.0 if mean is None else mean.values(trace).item()
+    width = 0.0 if half is None else half.values(trace).item()
+    drawn = [0.0, *np.delete(values, cut), center - width, center + width]
+    low, high = min(drawn), max(drawn)
+    if low == high:
+        low, high = -1.0, 1.0
+    above = CUT_ROOM if any(values[n] > 0 for n in cut) else 0.0
+    below = CUT_ROOM if any(values[n] < 0 for n in cut) else 0.0
+    unit = (CHART_TOP - bottom - above - below) / (high - low)
+    return Scale(CHART_TOP - above - high * unit, unit, low - below / unit, high + above / unit)
 
 
 def spread(easel: Easel, element: Element, state: State) -> Mobject:
     """The name of the band, beside it: μ ± σ."""
-    scale = chart_scale(easel, state.name)
-    y = float(scale.y(easel.trace["ln.mean"].value[easel.trace.example.followed]))
+    scale = chart_stages(easel)["b2"][3][1]
+    y = scale.y(easel.trace["ln.mean"].value[easel.trace.example.followed]).item()
     words = easel.pen.write(easel.wording.line(element.words[0], "statistics"), TYPE.statistic)
     return words.place(NAMES_RIGHT, min(y, CHART_TOP - 0.55) - 0.13, "right")
 
@@ -452,12 +582,14 @@ def statistic(easel: Easel, element: Element, state: State) -> Mobject:
     label = element.labels[0]
     named = symbol_line(symbol(label.ref.partition("[")[0]))
     line = (*named, *easel.wording.sign(" = ", "statistics"), *value_line(label, "statistics"))
-    return pen.write(line, TYPE.statistic).place(SIDE_LEFT + 0.2, STATISTIC_Y[element.name])
+    heights = DETAIL_STATISTIC_Y if state.name == "details" else STATISTIC_Y
+    return pen.write(line, TYPE.statistic).place(SIDE_LEFT + 0.3, heights[element.name])
 
 
 def formula(easel: Easel, element: Element, state: State) -> Mobject:
     """The formula, as far as its parts have been used."""
-    return easel.pen.formula(layer_norm_formula(easel.trace.example.norm), TYPE.formula).place(SIDE_LEFT, FORMULA_Y)
+    whole = easel.pen.formula(layer_norm_formula(easel.trace.example.norm), TYPE.formula)
+    return whole.place(RIGHT, DETAIL_FORMULA_Y if state.name == "details" else FORMULA_Y, "right")
 
 
 def following(easel: Easel, element: Element, state: State) -> Mobject:
@@ -467,7 +599,39 @@ def following(easel: Easel, element: Element, state: State) -> Mobject:
     line = easel.wording.line(element.words[0], "secondary")
     width = pen.write(line, TYPE.note).advance + 0.4
     into = arrow([(ROWS_RIGHT + 0.06, y), (ROWS_RIGHT + 0.75, y)], pen.theme.color("out"))
-    return VGroup(into, block(pen, line, ROWS_RIGHT + 0.8 + width / 2, y, width, CELL_HEIGHT, TYPE.note, "line"))
+    return VGroup(
+        into, block(pen, line, ROWS_RIGHT + 0.8 + width / 2, y, width, CELL_HEIGHT, TYPE.note, "line")
+    )
+
+
+# the details panel
+
+DETAIL_RIGHT, DETAIL_TOP, DETAIL_PITCH = 2.7, 1.85, 0.72
+
+
+def detail_row(easel: Easel, element: Element, state: State) -> Mobject:
+    """A row of the details: its name, and its numbers at six places."""
+    rows = [row for row in state.elements if row.kind == "detail_row"]
+    y = DETAIL_TOP - DETAIL_PITCH * rows.index(element)
+    columns = Columns(ROWS_LEFT, DETAIL_RIGHT, detail_window(easel.trace))
+    size = number_size(easel.pen, [label for row in rows for label in row.labels], TYPE.number, columns)
+    quantity = element.name.removeprefix("detail.")
+    name = fitted(easel, element.words[0], TYPE.number, NAMES_RIGHT - LEFT, quantity)
+    rest = easel.wording.elided(columns.window.hidden)
+    cells = vector_row(easel.pen, element.labels, columns, y, CELL_HEIGHT, size, quantity, elided=rest)
+    return VGroup(cells, name.place(NAMES_RIGHT, y - 0.13, "right"))
+
+
+def recompute(easel: Easel, element: Element, state: State) -> Mobject:
+    """What to know before recomputing by hand."""
+    return captions.paragraph(
+        easel.pen, easel.wording.line(element.words[0]), TYPE.note, CAPTION_WIDTH, -1.95
+    )
+
+
+def note(easel: Easel, element: Element, state: State) -> Mobject:
+    """The example's own note."""
+    return captions.paragraph(easel.pen, easel.wording.note(), TYPE.note, CAPTION_WIDTH, -2.95)
 
 
 DRAW: Mapping[str, Callable[[Easel, Element, State], Mobject]] = MappingProxyType(
@@ -494,6 +658,10 @@ DRAW: Mapping[str, Callable[[Easel, Element, State], Mobject]] = MappingProxyTyp
         "circled": circled,
         "row_bracket": row_bracket,
         "chart": chart,
+        "more_tokens": more_tokens,
+        "detail_row": detail_row,
+        "recompute": recompute,
+        "note": note,
         "spread": spread,
         "position": position,
         "statistic": statistic,

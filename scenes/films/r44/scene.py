@@ -5,7 +5,19 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any
 
-from manim import Animation, AnimationGroup, Create, FadeIn, FadeOut, LaggedStart, Mobject, MoveAlongPath, Transform, VGroup
+from manim import (
+    Animation,
+    AnimationGroup,
+    Create,
+    FadeIn,
+    FadeOut,
+    LaggedStart,
+    Mobject,
+    MoveAlongPath,
+    Transform,
+    VGroup,
+    there_and_back,
+)
 
 from addnorm.mathcore.symbols import symbol
 from addnorm.mathcore.trace import Trace
@@ -14,12 +26,13 @@ from addnorm.scenes.elements.shapes import path
 from addnorm.scenes.elements.value_chart import Travel
 from addnorm.scenes.films.r44 import picture
 from addnorm.scenes.films.r44.picture import DRAW, Easel
-from addnorm.scenes.films.r44.states import NAMES, storyboard
+from addnorm.scenes.films.r44.states import NAMES, normalized_row, storyboard
 from addnorm.scenes.stage import Picture, Stage, draw_in, early, exchange, glide, late
 from addnorm.scenes.storyboard import Element, State, Storyboard
 from addnorm.scenes.text import symbol_line
 from addnorm.scenes.theme import TYPE
 
+MORE = ("more.before", "more.after")
 CHROME = ("heading", "marker", "conventions", "caption")
 
 
@@ -41,7 +54,7 @@ class R44(Stage):
 
     def enter_b4(self, before: Picture, after: Picture) -> None:
         """The token row appears; x goes both ways, through attention and past it; both meet."""
-        tokens = [after[name] for name in after if name.startswith("token.")]
+        tokens = [after[name] for name in after if name.startswith(("token.", "more."))]
         self.move(*exchange(before, after, *CHROME), *map(FadeIn, tokens), seconds=0.8)
         self.move(draw_in(after["input"]), seconds=1.0)
         self.move(draw_in(after["reading"]), FadeIn(after["attention"][0]), seconds=1.0)
@@ -63,7 +76,7 @@ class R44(Stage):
         others = [name for name in after if name.startswith("row.") and name != followed]
         flow = ("reading", "input", "skip", "attention", "junction")
         tokens = [name for name in before if name.startswith("token.")]
-        self.move(*exchange(before, after, *CHROME), *exchange(before, {}, *flow), seconds=0.8)
+        self.move(*exchange(before, after, *CHROME), *exchange(before, {}, *flow, *MORE), seconds=0.8)
         row = after[followed]
         go, (sum_box, words) = before["result"]
         copies = [sum_box.copy() for _ in row.cells]
@@ -82,7 +95,7 @@ class R44(Stage):
             self.move(LaggedStart(*(FadeIn(after[name]) for name in others), lag_ratio=0.4), seconds=0.8)
         self.move(draw_in(after["bracket"]), seconds=0.8)
         norms = [name for name in after if name.startswith("norm.")]
-        self.move(*(draw_in(after[name]) for name in norms), *exchange({}, after, "axis"), seconds=1.0)
+        self.move(*(draw_in(after[name]) for name in norms), *exchange({}, after, "axis", *MORE), seconds=1.0)
 
     def enter_b0(self, before: Picture, after: Picture) -> None:
         """Only the followed token stays; its row parts into the two rows it was made of."""
@@ -119,21 +132,34 @@ class R44(Stage):
         total, name = after["row.resid_mid"]
         plus = VGroup(*after["sums"][::2])
         signs = VGroup(*after["sums"][1::2])
-        self.move(FadeIn(plus), FadeIn(VGroup(*total.cells)), FadeIn(name), draw_in(after["junction"]), seconds=1.0)
+        self.move(
+            FadeIn(plus), FadeIn(VGroup(*total.cells)), FadeIn(name), draw_in(after["junction"]), seconds=1.0
+        )
         cards = [
-            VGroup(*(VGroup(row[0].cells[n].copy(), row[0].numbers[n].copy()) for row in (after[name] for name in inputs)))
+            VGroup(
+                *(
+                    VGroup(row[0].cells[n].copy(), row[0].numbers[n].copy())
+                    for row in (after[name] for name in inputs)
+                )
+            )
             for n in range(len(total.cells))
         ]
         self.move(
             LaggedStart(
-                *(AnimationGroup(*(card.animate.move_to(cell) for card in pair)) for pair, cell in zip(cards, total.cells, strict=True)),
+                *(
+                    AnimationGroup(*(card.animate.move_to(cell) for card in pair))
+                    for pair, cell in zip(cards, total.cells, strict=True)
+                ),
                 lag_ratio=0.25,
             ),
             seconds=2.2,
         )
         rest = VGroup(*(member for member in total if member not in total.cells))
         self.move(
-            *(FadeOut(card, rate_func=early) for card in cards), FadeIn(rest, rate_func=late), FadeIn(signs), seconds=1.0
+            *(FadeOut(card, rate_func=early) for card in cards),
+            FadeIn(rest, rate_func=late),
+            FadeIn(signs),
+            seconds=1.0,
         )
 
     def enter_b2(self, before: Picture, after: Picture) -> None:
@@ -147,11 +173,12 @@ class R44(Stage):
             seconds=1.0,
         )
         self.move(draw_in(after["circled"]), draw_in(after["bracket"]), seconds=0.8)
-        band, bars, zero, level = after["chart"]
+        band, bars, zero, level, *cut = after["chart"]
         formula = self.formula_parts(after["formula"])
         self.move(FadeIn(formula["name"]), Create(zero), Travel(bars, self.trace), seconds=1.2)
         self.move(Travel(level, self.trace), FadeIn(after["mean"]), FadeIn(formula["center"]), seconds=1.2)
-        self.add(band, bars, zero, level)
+        self.take_away(bars, zero, level)
+        self.add(bars, zero, level)
         self.move(
             Travel(band, self.trace),
             FadeIn(after["variance"]),
@@ -159,27 +186,56 @@ class R44(Stage):
             FadeIn(formula["scale"]),
             seconds=1.2,
         )
-        self.move(FadeIn(formula["gain"]), FadeIn(formula["shift"]), seconds=0.8)
+        self.move(FadeIn(formula["gain"]), FadeIn(formula["shift"]), *map(FadeIn, cut), seconds=0.8)
 
     def enter_b3(self, before: Picture, after: Picture) -> None:
-        """The bars shift by μ and scale by 1/√(σ² + ε) into u's."""
+        """The bars shift by μ and scale by 1/√(σ² + ε); where γ and β do anything, they go on into u's."""
         self.move(*exchange(before, after, *CHROME, "circled", "bracket", "spread"), seconds=0.8)
-        band, bars, zero, level = after["chart"]
-        self.remove(before["chart"])
-        base = before["chart"][2]
+        ways = picture.chart_stages(self.easel)
+        start = VGroup(*before["chart"][:4])
+        if "normalized" in ways:
+            normalized = self.draw(normalized_row(self.trace), self.board.state("b3"))
+            start = self.travel(before["chart"], start, picture.value_chart(self.easel, *ways["normalized"]))
+            self.move(draw_in(normalized), seconds=0.8)
+            self.move(*self.glow(after["formula"], "gain", "shift"), seconds=1.2)
+            self.travel(start, start, VGroup(*after["chart"][:4]))
+            cells, name = normalized
+            self.move(
+                *(FadeOut(part, rate_func=early) for part in (VGroup(*cells.numbers), name)),
+                *(FadeIn(part, rate_func=late) for part in after["row.ln.out"]),
+                seconds=1.0,
+            )
+            self.take_away(normalized)
+        else:
+            self.travel(before["chart"], start, VGroup(*after["chart"][:4]))
+            self.move(draw_in(after["row.ln.out"]), seconds=0.8)
+        self.move(draw_in(after["next"]), *map(FadeIn, after["chart"][4:]), seconds=0.8)
+
+    def travel(self, old: Mobject, start: VGroup, end: VGroup) -> VGroup:
+        """Let a chart travel into the next one; values written beside bars go first, since they name the old ones."""
+        if len(old) > 4:
+            self.move(FadeOut(VGroup(*old[4:])), seconds=0.4)
+        self.take_away(old)
+        band, bars, zero, level = end
+        base = start[2]
         for shape in (band, bars, level):
-            shape.travel_to(0.0, self.trace)
-        bars.set_fill(self.theme.color("sum"))
+            if len(shape.points):
+                shape.travel_to(0.0, self.trace)
+        bars.set_fill(start[1].get_fill_color())
         self.add(band, bars, base, level)
-        self.move(
-            Travel(band, self.trace),
-            Travel(bars, self.trace, self.theme.color("out")),
-            Transform(base, zero),
-            Travel(level, self.trace),
-            seconds=2.0,
-        )
-        self.move(draw_in(after["row.ln.out"]), seconds=0.8)
-        self.move(draw_in(after["next"]), seconds=0.8)
+        moving = [Travel(shape, self.trace) for shape in (band, level) if len(shape.points)]
+        goal = self.theme.color(bars.end.name)
+        leaving = [FadeOut(start[n]) for n in (0, 3) if not len(end[n].points) and len(start[n].points)]
+        self.move(*leaving, *moving, Travel(bars, self.trace, goal), Transform(base, zero), seconds=2.0)
+        self.take_away(base)
+        self.add(zero, level)
+        return end
+
+    def glow(self, formula: Mobject, *parts: str) -> list[Animation]:
+        """Parts of the formula light up in the colour of what they make, and go back."""
+        color = self.theme.color("ln.out")
+        groups = self.formula_parts(formula)
+        return [groups[part].animate(rate_func=there_and_back).set_fill(color) for part in parts]
 
     def formula_parts(self, formula: Mobject) -> dict[str, VGroup]:
         """The glyphs of a formula by the part they belong to."""

@@ -6,10 +6,23 @@ b4 two paths, b5 which axis, b0 the two rows, b1 their sum, b2 its statistics, b
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import numpy as np
+
+from addnorm.mathcore.errors import ExampleError, nearest
 from addnorm.mathcore.labels import Label, detail_label, relation, stage_label
 from addnorm.mathcore.symbols import layer_norm_formula
 from addnorm.mathcore.trace import Trace
-from addnorm.scenes.storyboard import Element, Relation, State, Storyboard, Window, elide_middle, window_around
+from addnorm.scenes.storyboard import (
+    Element,
+    Relation,
+    State,
+    Storyboard,
+    Window,
+    elide_middle,
+    window_around,
+)
 from addnorm.scenes.text import is_constant
 
 FILM = "r44"
@@ -24,18 +37,54 @@ NAMES = {
 }
 STATES = ("b4", "b5", "b0", "b1", "b2", "b3")
 
-COLUMN_SLOTS = 5
 TOKEN_SLOTS = 5
-ROW_SLOTS = 4
+ROW_SLOTS = 3
+
+# How much fits into a row at the smallest font size, in widths of a digit.
+ROWS = ("resid_pre", "attn_out", "resid_mid", "ln.out")
+ROW_ROOM, CELL_EDGES, GAP_ROOM, MOST_CELLS, MOST_BESIDE_GAP = 40.0, 1.4, 12.0, 5, 3
+
+# In a wide row's chart, what is cut: at most so many values, each so many times larger than the next one.
+MOST_CUT, OUTLIER = 2, 2.5
 
 
 def feature_window(trace: Trace) -> Window:
-    """The features whose numbers are shown."""
-    return elide_middle(trace.example.n_features, COLUMN_SLOTS)
+    """The features whose numbers are shown on stage: all of them if they fit, else the first ones and the last."""
+    example = trace.example
+    tokens = window_around(example.n_tokens, example.followed, ROW_SLOTS)
+    return _fitting(trace, [f"{quantity}[{token},{{}}]" for quantity in ROWS for token in tokens], stage_label)
+
+
+def detail_window(trace: Trace) -> Window:
+    """The features whose numbers the details show."""
+    return _fitting(trace, [f"{quantity}[{trace.example.followed},{{}}]" for quantity in ROWS], detail_label)
+
+
+def _fitting(trace: Trace, rows: list[str], write: Callable[[Trace, str], Label]) -> Window:
+    """The widest window in which every number of some rows can be written."""
+    total = trace.example.n_features
+    candidates = {*range(min(total, MOST_CELLS)), total - 1}
+    cell = CELL_EDGES + max(_digits(write(trace, row.format(n)).text) for row in rows for n in candidates)
+    most = min(MOST_CELLS, int(ROW_ROOM / cell))
+    return elide_middle(total, most, max(1, min(MOST_BESIDE_GAP, int((ROW_ROOM - GAP_ROOM) / cell))))
+
+
+def _digits(text: str) -> float:
+    """The width of a number in widths of a digit: a point takes half of one, raised digits two thirds."""
+    return sum(0.5 if c == "." else 0.68 if c in "⁻⁰¹²³⁴⁵⁶⁷⁸⁹" else 1.0 for c in text)
 
 
 def storyboard(trace: Trace) -> Storyboard:
     """The film's states for a trace."""
+    for language, captions in trace.example.captions.items():
+        for name in captions:
+            if name not in STATES:
+                raise ExampleError(
+                    f"captions.{language}.{name}",
+                    "no such state",
+                    nearest(name, STATES),
+                    trace.example.source,
+                )
     builders = (_b4, _b5, _b0, _b1, _b2, _b3)
     states = tuple(State(name, builder(trace)) for name, builder in zip(STATES, builders, strict=True))
     return Storyboard(FILM, states, (State("details", _details(trace)),))
@@ -51,10 +100,16 @@ def _frame(state: str, *elements: Element) -> tuple[Element, ...]:
 
 
 def _tokens(trace: Trace, slots: int) -> tuple[Element, ...]:
-    followed = trace.example.followed
-    return tuple(
-        Element("token", f"token.{token}", look="followed" if token == followed else "dimmed")
-        for token in window_around(trace.example.n_tokens, followed, slots)
+    """The tokens shown, and where a long row goes on."""
+    total, followed = trace.example.n_tokens, trace.example.followed
+    shown = window_around(total, followed, slots)
+    ends = (("before", shown.start), ("after", total - shown.stop))
+    return (
+        *(
+            Element("token", f"token.{token}", look="followed" if token == followed else "dimmed")
+            for token in shown
+        ),
+        *(Element("more_tokens", f"more.{end}") for end, hidden in ends if hidden),
     )
 
 
@@ -83,10 +138,17 @@ def _b5(trace: Trace) -> tuple[Element, ...]:
         for token in window_around(trace.example.n_tokens, followed, ROW_SLOTS)
     )
     norms = tuple(
-        Element("layer_norm", f"norm.{token}", words=(f"{FILM}.layer_norm",), look="followed" if token == followed else "dimmed")
+        Element(
+            "layer_norm",
+            f"norm.{token}",
+            words=(f"{FILM}.layer_norm",),
+            look="followed" if token == followed else "dimmed",
+        )
         for token in window_around(trace.example.n_tokens, followed, ROW_SLOTS)
     )
-    axis = () if trace.example.n_tokens == 1 else (Element("position_axis", "axis", words=(f"{FILM}.b5.axis",)),)
+    axis = (
+        () if trace.example.n_tokens == 1 else (Element("position_axis", "axis", words=(f"{FILM}.b5.axis",)),)
+    )
     return _frame(
         "b5",
         *_tokens(trace, ROW_SLOTS),
@@ -129,7 +191,7 @@ def _b2(trace: Trace) -> tuple[Element, ...]:
         Element("done_sum", "junction"),
         Element("circled", "circled"),
         Element("row_bracket", "bracket", words=(f"{FILM}.b2.bracket",)),
-        Element("chart", "chart", lengths=(*_refs(trace, "resid_mid"), f"ln.mean[{followed}]", f"ln.std[{followed}]")),
+        _chart(trace, "resid_mid", (f"ln.mean[{followed}]", f"ln.std[{followed}]")),
         Element("spread", "spread", words=(f"{FILM}.b2.spread",)),
         *_statistics(trace),
     )
@@ -137,15 +199,18 @@ def _b2(trace: Trace) -> tuple[Element, ...]:
 
 def _b3(trace: Trace) -> tuple[Element, ...]:
     followed = trace.example.followed
+    band = () if is_affine(trace) else (f"ln.normalized_std[{followed}]",)
     return _frame(
         "b3",
         _conventions(trace),
         *_inputs(trace),
         _sum(trace),
         Element("done_sum", "junction"),
-        Element("chart", "chart", lengths=(*_refs(trace, "ln.out"), f"ln.normalized_std[{followed}]")),
+        _chart(trace, "ln.out", band),
         *_statistics(trace),
-        Element("named_row", "row.ln.out", labels=_row(trace, "ln.out", followed), words=(f"{FILM}.row.out",)),
+        Element(
+            "named_row", "row.ln.out", labels=_row(trace, "ln.out", followed), words=(f"{FILM}.row.out",)
+        ),
         Element("next", "next", words=(f"{FILM}.b3.next",)),
     )
 
@@ -161,8 +226,18 @@ def _conventions(trace: Trace) -> Element:
 def _inputs(trace: Trace) -> tuple[Element, ...]:
     followed = trace.example.followed
     return (
-        Element("named_row", "row.attn_out", labels=_row(trace, "attn_out", followed), words=(f"{FILM}.row.update",)),
-        Element("named_row", "row.resid_pre", labels=_row(trace, "resid_pre", followed), words=(f"{FILM}.row.input",)),
+        Element(
+            "named_row",
+            "row.attn_out",
+            labels=_row(trace, "attn_out", followed),
+            words=(f"{FILM}.row.update",),
+        ),
+        Element(
+            "named_row",
+            "row.resid_pre",
+            labels=_row(trace, "resid_pre", followed),
+            words=(f"{FILM}.row.input",),
+        ),
     )
 
 
@@ -172,8 +247,13 @@ def _sum(trace: Trace) -> Element:
 
 
 def _arithmetic(trace: Trace) -> Element:
-    rows = (_row(trace, quantity, trace.example.followed) for quantity in ("resid_pre", "attn_out", "resid_mid"))
-    relations = tuple(Relation((x, update), relation((x, update), total), total) for x, update, total in zip(*rows, strict=True))
+    rows = (
+        _row(trace, quantity, trace.example.followed) for quantity in ("resid_pre", "attn_out", "resid_mid")
+    )
+    relations = tuple(
+        Relation((x, update), relation((x, update), total), total)
+        for x, update, total in zip(*rows, strict=True)
+    )
     return Element("sums", "sums", relations=relations)
 
 
@@ -186,8 +266,42 @@ def _statistics(trace: Trace) -> tuple[Element, ...]:
     )
 
 
+def is_affine(trace: Trace) -> bool:
+    """Whether γ and β do anything: whether u differs from the normalized row."""
+    return bool((trace.example.gamma != 1).any() or (trace.example.beta != 0).any())
+
+
+def normalized_row(trace: Trace) -> Element:
+    """The row before γ and β, which b3 shows on the way to u where they do anything."""
+    labels = _row(trace, "ln.normalized", trace.example.followed)
+    return Element("named_row", "row.ln.normalized", labels=labels, words=(f"{FILM}.row.normalized",))
+
+
+def cut_features(trace: Trace, quantity: str) -> tuple[int, ...]:
+    """The features of the followed row whose bars are cut: in a wide row, those that stand far above all others.
+
+    A value is cut if it is more than OUTLIER times as large as the next one in magnitude.
+    """
+    row = np.abs(trace[quantity].value[trace.example.followed])
+    if not feature_window(trace).hidden or len(row) < 2:
+        return ()
+    order = np.argsort(-row, kind="stable")
+    steps = [n for n in range(min(MOST_CUT, len(row) - 1)) if row[order[n]] > OUTLIER * row[order[n + 1]]]
+    return tuple(int(feature) for feature in order[: max(steps) + 1]) if steps else ()
+
+
+def _chart(trace: Trace, quantity: str, others: tuple[str, ...]) -> Element:
+    followed = trace.example.followed
+    labels = tuple(
+        stage_label(trace, f"{quantity}[{followed},{feature}]") for feature in cut_features(trace, quantity)
+    )
+    return Element("chart", "chart", labels=labels, lengths=(*_refs(trace, quantity), *others))
+
+
 def _row(trace: Trace, quantity: str, token: int) -> tuple[Label, ...]:
-    return tuple(stage_label(trace, f"{quantity}[{token},{feature}]") for feature in feature_window(trace).shown)
+    return tuple(
+        stage_label(trace, f"{quantity}[{token},{feature}]") for feature in feature_window(trace).shown
+    )
 
 
 def _refs(trace: Trace, quantity: str) -> tuple[str, ...]:
@@ -201,13 +315,16 @@ def _details(trace: Trace) -> tuple[Element, ...]:
         Element(
             "detail_row",
             f"detail.{quantity}",
-            labels=tuple(detail_label(trace, f"{quantity}[{followed},{n}]") for n in feature_window(trace).shown),
+            labels=tuple(
+                detail_label(trace, f"{quantity}[{followed},{n}]") for n in detail_window(trace).shown
+            ),
             words=(f"{FILM}.row.{words}",),
         )
         for quantity, words in (
             ("resid_pre", "input"),
             ("attn_out", "update"),
             ("resid_mid", "sum"),
+            *((("ln.normalized", "normalized"),) if is_affine(trace) else ()),
             ("ln.out", "out"),
         )
     )
@@ -216,8 +333,6 @@ def _details(trace: Trace) -> tuple[Element, ...]:
         *rows,
         *_statistics(trace),
         _conventions(trace),
-        *(
-            Element("note", f"note.{n}", words=(f"{FILM}.details.{key}",))
-            for n, key in enumerate(("reconstruction", "recompute", "attention", "learned", "gradient", "training"))
-        ),
+        Element("recompute", "recompute", words=(f"{FILM}.details.recompute",)),
+        *((Element("note", "note"),) if trace.example.note else ()),
     )
