@@ -15,7 +15,7 @@ from addnorm.scenes.text import Line, value_line
 from addnorm.scenes.theme import TYPE
 
 GAP = 0.12
-GAP_WIDTH = 1.72
+GAP_WIDTH = 2.0
 PADDING = 0.07
 
 

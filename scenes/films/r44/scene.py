@@ -222,11 +222,11 @@ class R44(Stage):
             if len(shape.points):
                 shape.travel_to(0.0, self.trace)
         bars.set_fill(start[1].get_fill_color())
-        self.add(band, bars, base, level)
+        leaving = [start[n] for n in (0, 3) if not len(end[n].points) and len(start[n].points)]
+        self.add(*leaving, band, bars, base, level)
         moving = [Travel(shape, self.trace) for shape in (band, level) if len(shape.points)]
         goal = self.theme.color(bars.end.name)
-        leaving = [FadeOut(start[n]) for n in (0, 3) if not len(end[n].points) and len(start[n].points)]
-        self.move(*leaving, *moving, Travel(bars, self.trace, goal), Transform(base, zero), seconds=2.0)
+        self.move(*map(FadeOut, leaving), *moving, Travel(bars, self.trace, goal), Transform(base, zero), seconds=2.0)
         self.take_away(base)
         self.add(zero, level)
         return end

@@ -42,7 +42,7 @@ ROW_SLOTS = 3
 
 # How much fits into a row at the smallest font size, in widths of a digit.
 ROWS = ("resid_pre", "attn_out", "resid_mid", "ln.out")
-ROW_ROOM, CELL_EDGES, GAP_ROOM, MOST_CELLS, MOST_BESIDE_GAP = 40.0, 1.4, 12.0, 5, 3
+ROW_ROOM, CELL_EDGES, GAP_ROOM, MOST_CELLS, MOST_BESIDE_GAP = 40.0, 1.4, 14.0, 5, 3
 
 # In a wide row's chart, what is cut: at most so many values, each so many times larger than the next one.
 MOST_CUT, OUTLIER = 2, 2.5
