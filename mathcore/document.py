@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from addnorm.mathcore.ops import Array
 
 KEYS = (
-    "id", "norm", "mask", "token", "tokens", "title", "captions",
+    "id", "norm", "mask", "token", "tokens", "title", "note", "captions",
     "input", "attention", "layer_norm", "display", "dtypes",
 )  # fmt: skip
 MAX_FEATURES_WITH_WEIGHTS = 2048
@@ -51,6 +51,7 @@ def example_from(document: Mapping[str, Any], source: str | None = None) -> Exam
                 statistics_decimals=display.whole("statistics_decimals", default=6),
             ),
             title=top.table("title").all_texts(),
+            note=top.table("note").all_texts(),
             captions={
                 language: states.all_texts() for language, states in top.table("captions").all_tables()
             },
@@ -143,9 +144,15 @@ class Table:
 
     def texts(self, key: str) -> tuple[str, ...]:
         """The list of texts under the key; empty where it is left out."""
-        value = self.data.get(key, [])
+        if key not in self.data:
+            return ()
+        value = self.data[key]
         if not isinstance(value, list):
             raise ExampleError(self.path(key), kind_of(value), "a list of texts")
+        if not value:
+            raise ExampleError(
+                self.path(key), "an empty list", "leave it out, or give a label for each token"
+            )
         for item in value:
             if not isinstance(item, str):
                 raise ExampleError(self.path(key), f"{kind_of(item)} in the list", "texts in quotes")

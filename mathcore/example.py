@@ -91,6 +91,7 @@ class Example:
     tokens: tuple[str, ...] = ()
     display: Display = Display()
     title: Mapping[str, str] = field(default_factory=dict)
+    note: Mapping[str, str] = field(default_factory=dict)
     captions: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     dtypes: Mapping[str, str] = field(default_factory=dict)
     source: str | None = None
@@ -150,6 +151,7 @@ class Example:
             "token": self.followed + 1,
             "tokens": list(self.tokens),
             "title": dict(self.title),
+            "note": dict(self.note),
             "captions": {language: dict(states) for language, states in self.captions.items()},
             "input": {"x": self.x.tolist()},
             "attention": attention,
@@ -286,6 +288,8 @@ def _check_words(example: Example) -> None:
             raise ExampleError("tokens", found, f"at most {MAX_TOKEN_LENGTH}")
     for language, title in example.title.items():
         _check_unicode(f"title.{language}", title)
+    for language, note in example.note.items():
+        _check_unicode(f"note.{language}", note)
     for language, states in example.captions.items():
         for state, caption in states.items():
             _check_unicode(f"captions.{language}.{state}", caption)

@@ -24,5 +24,5 @@ def caption(pen: Pen, line: Line, size: float, width: float, y: float) -> Letter
     """A caption in its place for two lines, whose first baseline is at ``y``; a single line stands between them."""
     block = paragraph(pen, line, size, width, y)
     if block.lines == 1:
-        block.shift([0, -LINE_PITCH * size * PIXEL / 2, 0])
+        block.shift((0.0, -LINE_PITCH * size * PIXEL / 2, 0.0))
     return block

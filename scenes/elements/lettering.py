@@ -14,15 +14,31 @@ from addnorm.scenes.text import FormulaAtom, Line, Run
 from addnorm.scenes.theme import PIXEL, Theme
 from addnorm.scenes.typeset import CAP_HEIGHT, Setting, Span, typeset, typeset_formula
 
+Array = NDArray[np.float64]
 Align = Literal["left", "center", "right"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Ink:
-    """What a set of glyphs must look like: the run it shows and its outline in em. Copies share it."""
+    """What a set of glyphs must look like: the n-th run of a line, with its outline in em. Copies share it.
 
-    run: Run
-    outline: NDArray[np.float64]
+    ``language`` and ``width`` (in em, of a paragraph) are what the line was set with.
+    """
+
+    line: Line
+    n: int
+    outline: Array
+    language: str
+    width: float | None = None
+
+    @property
+    def run(self) -> Run:
+        """The run that is shown."""
+        return self.line[self.n]
+
+    def set_again(self) -> Array:
+        """The outline that typesetting gives for the run."""
+        return _setting(self.line, self.language, self.width).outlines[self.n]
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Ink:
         return self
@@ -82,8 +98,7 @@ class Pen:
         text breaks into a centred paragraph.
         """
         em = size * PIXEL
-        setting = typeset([_span(run) for run in line], self.language, None if width is None else width / em)
-        return self._lettering(line, setting, em, role)
+        return self._lettering(line, em, role, None if width is None else width / em)
 
     def formula(self, formula: Formula, size: float) -> Lettering:
         """Set a formula; its runs are the formula's atoms, so that parts can appear one by one."""
@@ -91,22 +106,29 @@ class Pen:
             Run(formula.text, FormulaAtom(formula, n), atom.quantity or "text")
             for n, atom in enumerate(formula.atoms)
         )
-        return self._lettering(runs, typeset_formula(formula.math, len(formula.atoms)), size * PIXEL, None)
+        return self._lettering(runs, size * PIXEL, None, None)
 
-    def _lettering(self, line: Line, setting: Setting, em: float, role: str | None) -> Lettering:
+    def _lettering(self, line: Line, em: float, role: str | None, width: float | None) -> Lettering:
+        setting = _setting(line, self.language, width)
         glyphs = [
-            Glyphs(Ink(run, outline), self.theme.color(role or run.role), em)
-            for run, outline in zip(line, setting.outlines, strict=True)
+            Glyphs(Ink(line, n, outline, self.language, width), self.theme.color(role or run.role), em)
+            for n, (run, outline) in enumerate(zip(line, setting.outlines, strict=True))
             if len(outline)
         ]
         return Lettering(glyphs, em, setting.width * em, setting.lines)
+
+
+def _setting(line: Line, language: str, width: float | None) -> Setting:
+    if line and isinstance(source := line[0].source, FormulaAtom):
+        return typeset_formula(source.formula.math, len(source.formula.atoms))
+    return typeset([_span(run) for run in line], language, width)
 
 
 def _span(run: Run) -> Span:
     return Span(math=run.source.math) if isinstance(run.source, Symbol) else Span(text=run.text)
 
 
-def similarity(points: NDArray[np.float64], outline: NDArray[np.float64]) -> tuple[float, float]:
+def similarity(points: Array, outline: Array) -> tuple[float, float]:
     """The even scale that, with a shift, best maps an outline onto drawn points, and what is left over.
 
     The remainder is the largest distance of a drawn point from its place, in em: exact text gives about 1e-12,

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from manim import Circle, VGroup
+from manim import Circle, VGroup, VMobject
 
-from addnorm.scenes.elements.lettering import Pen
+from addnorm.scenes.elements.lettering import Lettering, Pen
 from addnorm.scenes.elements.shapes import STROKE, box, segment
 from addnorm.scenes.text import Line
 
 
+class Block(VGroup):
+    """A box with a word or symbol in it."""
+
+    def __init__(self, frame: VMobject, words: Lettering) -> None:
+        super().__init__(frame, words)
+        self.frame, self.words = frame, words
+
+
 def block(
     pen: Pen, line: Line, x: float, y: float, width: float, height: float, size: float, role: str
-) -> VGroup:
+) -> Block:
     """A box with a centred word or symbol in it, centred on (x, y)."""
     color = pen.theme.color(role)
     frame = box(x, y, width, height, color, pen.theme.blend(role, 0.12), STROKE)
-    return VGroup(frame, pen.write(line, size).center_on(x, y))
+    return Block(frame, pen.write(line, size).center_on(x, y))
 
 
 def plus_node(pen: Pen, x: float, y: float, radius: float, role: str) -> VGroup:
@@ -26,7 +34,7 @@ def plus_node(pen: Pen, x: float, y: float, radius: float, role: str) -> VGroup:
     )
     arm = radius * 0.5
     return VGroup(
-        ring.move_to([x, y, 0]),
+        ring.move_to((x, y, 0.0)),
         segment((x - arm, y), (x + arm, y), color, STROKE),
         segment((x, y - arm), (x, y + arm), color, STROKE),
     )

@@ -31,7 +31,7 @@ def box(
         stroke_width=stroke,
     )
     shape.set_fill(fill, opacity=1)
-    return shape.move_to([x, y, 0])
+    return shape.move_to((x, y, 0.0))
 
 
 def outline(
@@ -45,7 +45,7 @@ def outline(
         stroke_color=color,
         stroke_width=stroke,
     )
-    return shape.move_to([x, y, 0])
+    return shape.move_to((x, y, 0.0))
 
 
 def path(points: Sequence[Point], color: str, stroke: float = STROKE, radius: float = 0.3) -> Shape:
@@ -87,7 +87,7 @@ def _tip(end: NDArray[np.float64], back: NDArray[np.float64], size: float, color
 
 def segment(a: Point, b: Point, color: str, stroke: float = THIN) -> Line:
     """A straight line without a tip."""
-    return Line([*a, 0], [*b, 0], stroke_color=color, stroke_width=stroke)
+    return Line((*a, 0.0), (*b, 0.0), stroke_color=color, stroke_width=stroke)
 
 
 def cross(x: float, y: float, size: float, color: str) -> VGroup:
@@ -129,4 +129,4 @@ def _point(x: float, y: float) -> NDArray[np.float64]:
 
 def dot(x: float, y: float, radius: float, color: str) -> Dot:
     """A filled dot."""
-    return Dot([x, y, 0], radius=radius, color=color)
+    return Dot((x, y, 0.0), radius=radius, color=color)

@@ -244,15 +244,14 @@ class Travel(Animation):
 
     def __init__(self, shape: ValueShape, trace: Trace, color: str | None = None, **kwargs: Any) -> None:
         super().__init__(shape, **kwargs)
+        self._shape = shape
         self._trace = trace
-        self._color = None if color is None else ManimColor(color)
-
-    def begin(self) -> None:
-        self._from = self.mobject.get_fill_color()
-        super().begin()
+        self._colors = None if color is None else (shape.get_fill_color(), ManimColor(color))
 
     def interpolate_mobject(self, alpha: float) -> None:
+        """Show the share of the way that belongs to a share of the time."""
         t = self.rate_func(alpha)
-        self.mobject.travel_to(t, self._trace)
-        if self._color is not None:
-            self.mobject.set_fill(self._from.interpolate(self._color, t))
+        self._shape.travel_to(t, self._trace)
+        if self._colors is not None:
+            start, end = self._colors
+            self._shape.set_fill(start.interpolate(end, t))

@@ -64,9 +64,15 @@ class VectorRow(VGroup):
     def __init__(
         self, cells: list[RoundedRectangle], numbers: list[Lettering], gap: Lettering | None
     ) -> None:
-        super().__init__(*cells, *numbers, *([] if gap is None else [gap]))
-        self.cells = cells
-        self.numbers = numbers
+        self.cells = VGroup(*cells)
+        self.numbers = VGroup(*numbers)
+        self.gap = VGroup(*([] if gap is None else [gap]))
+        super().__init__(self.cells, self.numbers, self.gap)
+
+    @property
+    def contents(self) -> VGroup:
+        """All that stands in or between the cells."""
+        return VGroup(self.numbers, self.gap)
 
 
 def vector_row(

@@ -1,4 +1,4 @@
-"""The films, by name. A film is a folder here: its states as data, and its scene, which is loaded only to draw."""
+"""The films, by name. Each is a folder: its states as data, and its scene, which is loaded only to draw."""
 
 from __future__ import annotations
 

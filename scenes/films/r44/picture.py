@@ -12,14 +12,14 @@ from functools import cached_property
 from types import MappingProxyType
 
 import numpy as np
-from manim import Mobject, VGroup
+from manim import Line, Mobject, VGroup, VMobject
 
 from addnorm.mathcore.labels import Label
 from addnorm.mathcore.symbols import layer_norm_formula, symbol
 from addnorm.mathcore.trace import Trace
 from addnorm.scenes.elements import caption as captions
 from addnorm.scenes.elements.lettering import Lettering, Pen
-from addnorm.scenes.elements.nodes import block, plus_node
+from addnorm.scenes.elements.nodes import Block, block, plus_node
 from addnorm.scenes.elements.position_marker import position_marker
 from addnorm.scenes.elements.shapes import arrow, bracket, cross, dot, outline, path, segment
 from addnorm.scenes.elements.token import HEIGHT as CHIP_HEIGHT
@@ -29,7 +29,15 @@ from addnorm.scenes.elements.vector_row import Columns, VectorRow, number_size, 
 from addnorm.scenes.storyboard import Element, State, Storyboard
 from addnorm.scenes.text import Wording, relation_line, symbol_line, token_line, value_line
 from addnorm.scenes.theme import FRAME_HEIGHT, FRAME_WIDTH, SAFE_MARGIN, TYPE
-from addnorm.scenes.films.r44.states import FILM, STATES, cut_features, detail_window, feature_window, is_affine
+from addnorm.scenes.films.r44.states import (
+    FILM,
+    STATES,
+    cut_features,
+    cut_labels,
+    detail_window,
+    feature_window,
+    is_affine,
+)
 
 RIGHT = FRAME_WIDTH * (0.5 - SAFE_MARGIN)
 LEFT = -RIGHT
@@ -128,6 +136,54 @@ class Easel:
         return {token: y - shift + GRID_TOP - 1.0 for token, y in ys.items()}
 
 
+class NamedRow(VGroup):
+    """A row with its name on the left."""
+
+    def __init__(self, row: VectorRow, name: Lettering) -> None:
+        super().__init__(row, name)
+        self.row, self.name_line = row, name
+
+
+class Attention(VGroup):
+    """The attention block, and Δ on its way out of it."""
+
+    def __init__(self, body: VGroup, update: VGroup) -> None:
+        super().__init__(body, update)
+        self.body, self.update_arrow = body, update
+
+
+class Result(VGroup):
+    """x + Δ in its box, and the arrow into it."""
+
+    def __init__(self, way: VGroup, box: Block) -> None:
+        super().__init__(way, box)
+        self.way, self.box = way, box
+
+
+class Position(VGroup):
+    """The frame of one position, and the token's chip on it."""
+
+    def __init__(self, frame: VMobject, chip: VGroup) -> None:
+        super().__init__(frame, chip)
+        self.frame, self.chip = frame, chip
+
+
+class Signs(VGroup):
+    """The signs of arithmetic between rows: what is added, and what the shown digits give."""
+
+    def __init__(self, plus: VGroup, equals: VGroup) -> None:
+        super().__init__(plus, equals)
+        self.plus, self.equals = plus, equals
+
+
+class Chart(VGroup):
+    """Bars on a zero line; band and level where they say something; values of bars that are cut."""
+
+    def __init__(self, bars: Bars, zero: Line, band: Band | None, level: Level | None, cut: VGroup) -> None:
+        super().__init__(*(part for part in (band, bars, zero, level, cut) if part is not None))
+        self.bars, self.zero, self.band, self.level, self.cut = bars, zero, band, level, cut
+
+
 def fitted(easel: Easel, key: str, size: float, room: float, role: str = "text") -> Lettering:
     """A catalogue line at a font size, smaller if it would be wider than its room."""
     line = easel.wording.line(key, role)
@@ -136,20 +192,24 @@ def fitted(easel: Easel, key: str, size: float, room: float, role: str = "text")
 
 
 def heading(easel: Easel, element: Element, state: State) -> Mobject:
+    """What the state is about."""
     room = 8.6 if state.name in STATES else 2 * RIGHT
     return fitted(easel, element.words[0], TYPE.heading, room).place(LEFT, HEADING_Y)
 
 
 def marker(easel: Easel, element: Element, state: State) -> Mobject:
+    """Where in the film the state stands."""
     return position_marker(easel.pen, STATES, state.name, RIGHT, MARKER_Y)
 
 
 def caption(easel: Easel, element: Element, state: State) -> Mobject:
+    """What the state says."""
     line = easel.wording.caption(FILM, state.name)
     return captions.caption(easel.pen, line, TYPE.caption, CAPTION_WIDTH, CAPTION_Y)
 
 
 def conventions(easel: Easel, element: Element, state: State) -> Mobject:
+    """ε, γ, β, and how numbers are computed and shown."""
     return fitted(easel, element.words[0], TYPE.note, 2 * RIGHT, "secondary").place(LEFT, CONVENTIONS_Y)
 
 
@@ -170,6 +230,7 @@ def _shown_tokens(state: State) -> list[int]:
 
 
 def token(easel: Easel, element: Element, state: State) -> Mobject:
+    """A token: in b4's row, or at the head of its row in b5."""
     index = int(element.name.split(".")[1])
     xs, width = token_places(easel, state)
     if state.name == "b4":
@@ -191,8 +252,8 @@ def more_tokens(easel: Easel, element: Element, state: State) -> Mobject:
     xs, width = token_places(easel, state)
     after = element.name == "more.after"
     if state.name == "b4":
-        x, y = (max(xs.values()) + width / 2, 1) if after else (min(xs.values()) - width / 2, -1)
-        places = [(x + y * (0.25 + 0.16 * n), TOKENS_Y) for n in range(3)]
+        x, side = (max(xs.values()) + width / 2, 1) if after else (min(xs.values()) - width / 2, -1)
+        places = [(x + side * (0.25 + 0.16 * n), TOKENS_Y) for n in range(3)]
     else:
         ys = easel.token_ys(state).values()
         y, side = (min(ys) - 0.34, -1) if after else (max(ys) + 0.34, 1)
@@ -266,10 +327,11 @@ def attention(easel: Easel, element: Element, state: State) -> Mobject:
     out = arrow([(start, FLOW_Y), (JUNCTION_X - JUNCTION_RADIUS - 0.05, FLOW_Y)], pen.theme.color("update"))
     delta = pen.write(symbol_line(symbol("update")), TYPE.symbol + 10)
     delta.place((start + JUNCTION_X - JUNCTION_RADIUS - 0.3) / 2, FLOW_Y + 0.2, "center")
-    return VGroup(body, out, delta)
+    return Attention(body, VGroup(out, delta))
 
 
 def junction(easel: Easel, element: Element, state: State) -> Mobject:
+    """⊕, where the paths meet."""
     return plus_node(easel.pen, JUNCTION_X, FLOW_Y, JUNCTION_RADIUS, "sum")
 
 
@@ -277,12 +339,10 @@ def result(easel: Easel, element: Element, state: State) -> Mobject:
     """x + Δ, leaving ⊕."""
     pen = easel.pen
     width = 1.9
-    go = arrow(
-        [(JUNCTION_X + JUNCTION_RADIUS + 0.05, FLOW_Y), (RESULT_X - width / 2 - 0.05, FLOW_Y)],
-        pen.theme.color("sum"),
-    )
+    way = [(JUNCTION_X + JUNCTION_RADIUS + 0.05, FLOW_Y), (RESULT_X - width / 2 - 0.05, FLOW_Y)]
     line = easel.wording.line("r44.result", "sum")
-    return VGroup(go, block(pen, line, RESULT_X, FLOW_Y, width, NODE_HEIGHT, TYPE.symbol + 6, "sum"))
+    box = block(pen, line, RESULT_X, FLOW_Y, width, NODE_HEIGHT, TYPE.symbol + 6, "sum")
+    return Result(arrow(way, pen.theme.color("sum")), box)
 
 
 # b5
@@ -294,6 +354,7 @@ def grid(easel: Easel) -> Columns:
 
 
 def token_row(easel: Easel, element: Element, state: State) -> Mobject:
+    """A token's row of features."""
     index = int(element.name.split(".")[1])
     y = easel.token_ys(state)[index]
     return _vector(easel, element.labels, grid(easel), y, "sum", dimmed=element.look == "dimmed")
@@ -364,7 +425,7 @@ def named_row(easel: Easel, element: Element, state: State) -> Mobject:
     y = easel.y(state, quantity)
     name = fitted(easel, element.words[0], TYPE.number, NAMES_RIGHT - LEFT - 0.2, role)
     name.place(NAMES_RIGHT, y - 0.13, "right")
-    return VGroup(_vector(easel, element.labels, easel.columns, y, role), name)
+    return NamedRow(_vector(easel, element.labels, easel.columns, y, role), name)
 
 
 def position(easel: Easel, element: Element, state: State) -> Mobject:
@@ -381,7 +442,9 @@ def position(easel: Easel, element: Element, state: State) -> Mobject:
     )
     line = token_line(easel.trace, followed)
     width = chip_width(pen, [line])
-    return VGroup(around, token_chip(pen, line, LEFT + 0.3 + width / 2, top, width, TYPE.note, followed=True))
+    return Position(
+        around, token_chip(pen, line, LEFT + 0.3 + width / 2, top, width, TYPE.note, followed=True)
+    )
 
 
 def pending_sum(easel: Easel, element: Element, state: State) -> Mobject:
@@ -421,14 +484,12 @@ def sums(easel: Easel, element: Element, state: State) -> Mobject:
     pen = easel.pen
     upper = (easel.y(state, "attn_out") + easel.y(state, "resid_pre")) / 2
     lower = (easel.y(state, "resid_pre") + easel.y(state, "resid_mid")) / 2
-    signs = []
+    plus, equals = VGroup(), VGroup()
     for x, relation in zip(easel.columns.middles, element.relations, strict=True):
-        for line, y in (
-            (easel.wording.sign("+"), upper),
-            (relation_line(relation.terms, relation.total), lower),
-        ):
-            signs.append(pen.write(line, TYPE.number).center_on(x, y))
-    return VGroup(*signs)
+        plus.add(pen.write(easel.wording.sign("+"), TYPE.number).center_on(x, upper))
+        sign = relation_line(relation.terms, relation.total)
+        equals.add(pen.write(sign, TYPE.number).center_on(x, lower))
+    return Signs(plus, equals)
 
 
 def circled(easel: Easel, element: Element, state: State) -> Mobject:
@@ -451,73 +512,72 @@ def row_bracket(easel: Easel, element: Element, state: State) -> Mobject:
     return VGroup(brace, words.place(NAMES_RIGHT, y - 0.2, "right"))
 
 
-def chart(easel: Easel, element: Element, state: State) -> Mobject:
-    """Signed bars of a row on a zero line; in b2 with its mean and the band of one standard deviation round it."""
-    stages = chart_stages(easel)
-    shapes = value_chart(easel, *stages["b2" if state.name == "b2" else "b3"])
-    quantity = "resid_mid" if state.name == "b2" else "ln.out"
-    return VGroup(*shapes, *_cut_values(easel, element.labels, quantity, shapes[1].ground.end))
-
-
 Way = tuple[Quantity | None, Quantity | None]
 
 
-def chart_stages(easel: Easel) -> Mapping[str, tuple[Way, Way, Way, tuple[Scale, Scale]]]:
-    """The chart's ways: into b2 from nothing, to the normalized row, and, where γ and β do anything, on to u.
+@dataclass(frozen=True)
+class Passage:
+    """A chart's way from one picture to another: of its row, of mean and half width of its band, of its scale."""
 
-    Each says from which row, mean and half width of the band to which, and between which scales.
-    """
+    row: tuple[Quantity | None, Quantity]
+    mean: Way
+    half: Way
+    scales: tuple[Scale, Scale]
+
+
+def chart(easel: Easel, element: Element, state: State) -> Mobject:
+    """Signed bars of a row on a zero line, with its mean and the band of one standard deviation round it."""
+    return value_chart(easel, passages(easel)[state.name])
+
+
+def passages(easel: Easel) -> Mapping[str, Passage]:
+    """The chart's ways: into b2 from nothing, to the normalized row, and, where γ and β do anything, on to u."""
     token = easel.trace.example.followed
     row, mean, half = Quantity("resid_mid", token), Quantity("ln.mean", token), Quantity("ln.std", token)
-    normalized, out, unit = (
-        Quantity(name, token) for name in ("ln.normalized", "ln.out", "ln.normalized_std")
-    )
+    normalized, out = Quantity("ln.normalized", token), Quantity("ln.out", token)
+    unit = Quantity("ln.normalized_std", token)
     wide = chart_scale(easel, row, CHART_BOTTOM, mean, half)
-    ways = {"b2": ((None, row), (None, mean), (None, half), (wide, wide))}
+    grown = Passage((None, row), (None, mean), (None, half), (wide, wide))
     if not is_affine(easel.trace):
         low = chart_scale(easel, out, CHART_BOTTOM_OVER_ROW, None, unit)
-        return {**ways, "b3": ((row, out), (mean, None), (half, unit), (wide, low))}
+        return {"b2": grown, "b3": Passage((row, out), (mean, None), (half, unit), (wide, low))}
     flat = chart_scale(easel, normalized, CHART_BOTTOM_OVER_ROW, None, unit)
     last = chart_scale(easel, out, CHART_BOTTOM_OVER_ROW, None, None)
     return {
-        **ways,
-        "normalized": ((row, normalized), (mean, None), (half, unit), (wide, flat)),
-        "b3": ((normalized, out), (None, None), (None, None), (flat, last)),
+        "b2": grown,
+        "normalized": Passage((row, normalized), (mean, None), (half, unit), (wide, flat)),
+        "b3": Passage((normalized, out), (None, None), (None, None), (flat, last)),
     }
 
 
-def value_chart(easel: Easel, row: Way, mean: Way, half: Way, scales: tuple[Scale, Scale]) -> VGroup:
-    """Band, bars, zero line and level that have come all their way; band and level only where they say something."""
+def value_chart(easel: Easel, passage: Passage) -> Chart:
+    """A chart that has come all its way; band and level are there only where they say something."""
     theme, trace, columns = easel.pen.theme, easel.trace, easel.columns
-    edges = (columns.left, columns.right)
-    assert row[1] is not None
-    bars = Bars(
-        row[0],
-        row[1],
-        Ground(*scales, *_bar_sides(columns, trace.example.n_features)),
-        trace,
-        theme.color(row[1].name),
+    left, right, scales = columns.left, columns.right, passage.scales
+    name = passage.row[1].name
+    sides = _bar_sides(columns, trace.example.n_features)
+    bars = Bars(*passage.row, Ground(*scales, *sides), trace, theme.color(name))
+    zero = segment((left, scales[1].zero), (right, scales[1].zero), theme.color("secondary"))
+    values = VGroup(*_cut_values(easel, name, scales[1]))
+    if passage.half == (None, None):
+        return Chart(bars, zero, None, None, values)
+    (mean, next_mean), (half, next_half) = passage.mean, passage.half
+    ground = Ground(*scales, (left,), (right,))
+    band = Band((mean, half), (next_mean, next_half), ground, trace, theme.blend("statistics", 0.2))
+    level = Level(
+        mean, next_mean, Ground(*scales, *_dash_sides(left, right)), trace, theme.color("statistics")
     )
-    zero = segment((edges[0], scales[1].zero), (edges[1], scales[1].zero), theme.color("secondary"))
-    if half == (None, None):
-        return VGroup(VGroup(), bars, zero, VGroup())
-    band = Band(
-        (mean[0], half[0]),
-        (mean[1], half[1]),
-        Ground(*scales, edges[:1], edges[1:]),
-        trace,
-        theme.blend("statistics", 0.2),
-    )
-    level = Level(*mean, Ground(*scales, *_dash_sides(*edges)), trace, theme.color("statistics"))
-    return VGroup(band, bars, zero, level)
+    return Chart(bars, zero, band, level, values)
 
 
-def _cut_values(easel: Easel, labels: tuple[Label, ...], quantity: str, scale: Scale) -> list[Mobject]:
+def _cut_values(easel: Easel, quantity: str, scale: Scale) -> list[VMobject]:
     """Beside the end of each bar that is cut, a mark across it and its value."""
     pen, columns = easel.pen, easel.columns
+    labels = cut_labels(easel.trace, quantity)
     lefts, rights = _bar_sides(columns, easel.trace.example.n_features)
-    ground, marks = pen.theme.color("ground"), []
     middles = [(lefts[feature] + rights[feature]) / 2 for feature in cut_features(easel.trace, quantity)]
+    ground = pen.theme.color("ground")
+    marks: list[VMobject] = []
     for label, x in zip(labels, middles, strict=True):
         up = label.value > 0
         end = scale.y(np.array(scale.high if up else scale.low)).item()
@@ -570,7 +630,7 @@ def chart_scale(
 
 def spread(easel: Easel, element: Element, state: State) -> Mobject:
     """The name of the band, beside it: μ ± σ."""
-    scale = chart_stages(easel)["b2"][3][1]
+    scale = passages(easel)["b2"].scales[1]
     y = scale.y(easel.trace["ln.mean"].value[easel.trace.example.followed]).item()
     words = easel.pen.write(easel.wording.line(element.words[0], "statistics"), TYPE.statistic)
     return words.place(NAMES_RIGHT, min(y, CHART_TOP - 0.55) - 0.13, "right")

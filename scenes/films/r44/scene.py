@@ -8,9 +8,11 @@ from typing import Any
 from manim import (
     Animation,
     AnimationGroup,
+    ApplyMethod,
     Create,
     FadeIn,
     FadeOut,
+    FadeToColor,
     LaggedStart,
     Mobject,
     MoveAlongPath,
@@ -21,7 +23,7 @@ from manim import (
 
 from addnorm.mathcore.symbols import symbol
 from addnorm.mathcore.trace import Trace
-from addnorm.scenes.elements.lettering import Pen
+from addnorm.scenes.elements.lettering import Lettering, Pen
 from addnorm.scenes.elements.shapes import path
 from addnorm.scenes.elements.value_chart import Travel
 from addnorm.scenes.films.r44 import picture
@@ -29,7 +31,7 @@ from addnorm.scenes.films.r44.picture import DRAW, Easel
 from addnorm.scenes.films.r44.states import NAMES, normalized_row, storyboard
 from addnorm.scenes.stage import Picture, Stage, draw_in, early, exchange, glide, late
 from addnorm.scenes.storyboard import Element, State, Storyboard
-from addnorm.scenes.text import symbol_line
+from addnorm.scenes.text import FormulaAtom, symbol_line
 from addnorm.scenes.theme import TYPE
 
 MORE = ("more.before", "more.after")
@@ -57,14 +59,14 @@ class R44(Stage):
         tokens = [after[name] for name in after if name.startswith(("token.", "more."))]
         self.move(*exchange(before, after, *CHROME), *map(FadeIn, tokens), seconds=0.8)
         self.move(draw_in(after["input"]), seconds=1.0)
-        self.move(draw_in(after["reading"]), FadeIn(after["attention"][0]), seconds=1.0)
+        self.move(draw_in(after["reading"]), FadeIn(after["attention"].body), seconds=1.0)
         self.move(FadeIn(after["junction"]), seconds=0.4)
         x = self.easel.pen.write(symbol_line(symbol("resid_pre")), TYPE.symbol + 10)
         way = path(picture.skip_path(), self.theme.color("x"), radius=0.75)
         x.center_on(*picture.skip_path()[0])
         self.move(
             draw_in(after["skip"]),
-            draw_in(VGroup(*after["attention"][1:])),
+            draw_in(after["attention"].update_arrow),
             MoveAlongPath(x, way),
             seconds=1.8,
         )
@@ -78,17 +80,17 @@ class R44(Stage):
         tokens = [name for name in before if name.startswith("token.")]
         self.move(*exchange(before, after, *CHROME), *exchange(before, {}, *flow, *MORE), seconds=0.8)
         row = after[followed]
-        go, (sum_box, words) = before["result"]
-        copies = [sum_box.copy() for _ in row.cells]
-        self.remove(before["result"], sum_box)
+        leaving = before["result"]
+        copies = [leaving.box.frame.copy() for _ in row.cells]
+        self.take_away(leaving.box.frame)
         self.move(
             *(glide(before[name], after[name]) for name in tokens if name in after),
             *(FadeOut(before[name]) for name in tokens if name not in after),
             *(FadeIn(after[name]) for name in after if name.startswith("token.") and name not in before),
-            FadeOut(go),
-            FadeOut(words, rate_func=early),
+            FadeOut(leaving.way),
+            FadeOut(leaving.box.words, rate_func=early),
             *(Transform(copy, cell) for copy, cell in zip(copies, row.cells, strict=True)),
-            FadeIn(VGroup(*(member for member in row if member not in row.cells)), rate_func=late),
+            FadeIn(row.contents, rate_func=late),
             seconds=1.4,
         )
         if others:
@@ -103,21 +105,19 @@ class R44(Stage):
         stays = (f"token.{followed}", f"row.{followed}")
         leaving = [name for name in before if name not in CHROME and name not in stays]
         self.move(*exchange(before, after, *CHROME), *exchange(before, {}, *leaving), seconds=0.8)
-        frame, chip = after["position"]
         summed = before[stays[1]]
-        rows = [after[name][0] for name in ("row.attn_out", "row.resid_pre")]
-        copies = [VGroup(*(cell.copy() for cell in summed.cells)) for _ in rows]
-        self.remove(*summed.cells, before[stays[0]])
+        rows = [after[name].row for name in ("row.attn_out", "row.resid_pre")]
+        copies = [summed.cells.copy() for _ in rows]
+        self.take_away(summed.cells, before[stays[0]])
         self.move(
-            FadeIn(frame),
-            glide(before[stays[0]], chip),
-            FadeOut(VGroup(*(member for member in summed if member not in summed.cells))),
-            *(Transform(copy, VGroup(*row.cells)) for copy, row in zip(copies, rows, strict=True)),
+            FadeIn(after["position"].frame),
+            glide(before[stays[0]], after["position"].chip),
+            FadeOut(summed.contents),
+            *(glide(copy, row.cells) for copy, row in zip(copies, rows, strict=True)),
             seconds=1.2,
         )
-        inside = [VGroup(*(member for member in row if member not in row.cells)) for row in rows]
-        names = [after[name][1] for name in ("row.attn_out", "row.resid_pre")]
-        self.move(*map(FadeIn, (*inside, *names)), seconds=0.8)
+        names = [after[name].name_line for name in ("row.attn_out", "row.resid_pre")]
+        self.move(*map(FadeIn, (*(row.contents for row in rows), *names)), seconds=0.8)
         self.move(draw_in(after["junction"]), seconds=0.8)
 
     def enter_b1(self, before: Picture, after: Picture) -> None:
@@ -129,36 +129,26 @@ class R44(Stage):
             FadeOut(before["junction"]),
             seconds=0.8,
         )
-        total, name = after["row.resid_mid"]
-        plus = VGroup(*after["sums"][::2])
-        signs = VGroup(*after["sums"][1::2])
+        total, signs = after["row.resid_mid"].row, after["sums"]
         self.move(
-            FadeIn(plus), FadeIn(VGroup(*total.cells)), FadeIn(name), draw_in(after["junction"]), seconds=1.0
+            *map(FadeIn, (signs.plus, total.cells, after["row.resid_mid"].name_line)),
+            draw_in(after["junction"]),
+            seconds=1.0,
         )
         cards = [
             VGroup(
                 *(
-                    VGroup(row[0].cells[n].copy(), row[0].numbers[n].copy())
-                    for row in (after[name] for name in inputs)
+                    VGroup(after[name].row.cells[n].copy(), after[name].row.numbers[n].copy())
+                    for name in inputs
                 )
             )
             for n in range(len(total.cells))
         ]
-        self.move(
-            LaggedStart(
-                *(
-                    AnimationGroup(*(card.animate.move_to(cell) for card in pair))
-                    for pair, cell in zip(cards, total.cells, strict=True)
-                ),
-                lag_ratio=0.25,
-            ),
-            seconds=2.2,
-        )
-        rest = VGroup(*(member for member in total if member not in total.cells))
+        self.move(LaggedStart(*map(_gather, cards, total.cells), lag_ratio=0.25), seconds=2.2)
         self.move(
             *(FadeOut(card, rate_func=early) for card in cards),
-            FadeIn(rest, rate_func=late),
-            FadeIn(signs),
+            FadeIn(total.contents, rate_func=late),
+            FadeIn(signs.equals),
             seconds=1.0,
         )
 
@@ -173,77 +163,82 @@ class R44(Stage):
             seconds=1.0,
         )
         self.move(draw_in(after["circled"]), draw_in(after["bracket"]), seconds=0.8)
-        band, bars, zero, level, *cut = after["chart"]
-        formula = self.formula_parts(after["formula"])
-        self.move(FadeIn(formula["name"]), Create(zero), Travel(bars, self.trace), seconds=1.2)
-        self.move(Travel(level, self.trace), FadeIn(after["mean"]), FadeIn(formula["center"]), seconds=1.2)
-        self.take_away(bars, zero, level)
-        self.add(bars, zero, level)
+        chart, formula = after["chart"], self.formula_parts(after["formula"])
+        self.move(FadeIn(formula["name"]), Create(chart.zero), Travel(chart.bars, self.trace), seconds=1.2)
         self.move(
-            Travel(band, self.trace),
-            FadeIn(after["variance"]),
-            FadeIn(after["spread"]),
-            FadeIn(formula["scale"]),
+            Travel(chart.level, self.trace), FadeIn(after["mean"]), FadeIn(formula["center"]), seconds=1.2
+        )
+        self.take_away(chart.bars, chart.zero, chart.level)
+        self.add(chart.bars, chart.zero, chart.level)
+        self.move(
+            Travel(chart.band, self.trace),
+            *map(FadeIn, (after["variance"], after["spread"], formula["scale"])),
             seconds=1.2,
         )
-        self.move(FadeIn(formula["gain"]), FadeIn(formula["shift"]), *map(FadeIn, cut), seconds=0.8)
+        self.move(*map(FadeIn, (formula["gain"], formula["shift"], *chart.cut)), seconds=0.8)
 
     def enter_b3(self, before: Picture, after: Picture) -> None:
         """The bars shift by μ and scale by 1/√(σ² + ε); where γ and β do anything, they go on into u's."""
         self.move(*exchange(before, after, *CHROME, "circled", "bracket", "spread"), seconds=0.8)
-        ways = picture.chart_stages(self.easel)
-        start = VGroup(*before["chart"][:4])
-        if "normalized" in ways:
-            normalized = self.draw(normalized_row(self.trace), self.board.state("b3"))
-            start = self.travel(before["chart"], start, picture.value_chart(self.easel, *ways["normalized"]))
-            self.move(draw_in(normalized), seconds=0.8)
+        chart, passages = before["chart"], picture.passages(self.easel)
+        if "normalized" in passages:
+            normalized: Any = self.draw(normalized_row(self.trace), self.board.state("b3"))
+            chart = self.travel(chart, picture.value_chart(self.easel, passages["normalized"]))
+            self.move(draw_in(normalized), *map(FadeIn, chart.cut), seconds=0.8)
             self.move(*self.glow(after["formula"], "gain", "shift"), seconds=1.2)
-            self.travel(start, start, VGroup(*after["chart"][:4]))
-            cells, name = normalized
+            self.travel(chart, after["chart"])
             self.move(
-                *(FadeOut(part, rate_func=early) for part in (VGroup(*cells.numbers), name)),
+                *(FadeOut(part, rate_func=early) for part in (normalized.row.contents, normalized.name_line)),
                 *(FadeIn(part, rate_func=late) for part in after["row.ln.out"]),
                 seconds=1.0,
             )
             self.take_away(normalized)
         else:
-            self.travel(before["chart"], start, VGroup(*after["chart"][:4]))
+            self.travel(chart, after["chart"])
             self.move(draw_in(after["row.ln.out"]), seconds=0.8)
-        self.move(draw_in(after["next"]), *map(FadeIn, after["chart"][4:]), seconds=0.8)
+        self.move(draw_in(after["next"]), *map(FadeIn, after["chart"].cut), seconds=0.8)
 
-    def travel(self, old: Mobject, start: VGroup, end: VGroup) -> VGroup:
+    def travel(self, old: picture.Chart, new: picture.Chart) -> picture.Chart:
         """Let a chart travel into the next one; values written beside bars go first, since they name the old ones."""
-        if len(old) > 4:
-            self.move(FadeOut(VGroup(*old[4:])), seconds=0.4)
+        if len(old.cut):
+            self.move(FadeOut(old.cut), seconds=0.4)
         self.take_away(old)
-        band, bars, zero, level = end
-        base = start[2]
-        for shape in (band, bars, level):
-            if len(shape.points):
-                shape.travel_to(0.0, self.trace)
-        bars.set_fill(start[1].get_fill_color())
-        leaving = [start[n] for n in (0, 3) if not len(end[n].points) and len(start[n].points)]
-        self.add(*leaving, band, bars, base, level)
-        moving = [Travel(shape, self.trace) for shape in (band, level) if len(shape.points)]
-        goal = self.theme.color(bars.end.name)
-        self.move(*map(FadeOut, leaving), *moving, Travel(bars, self.trace, goal), Transform(base, zero), seconds=2.0)
-        self.take_away(base)
-        self.add(zero, level)
-        return end
+        leaving = [part for part in (old.band, old.level) if part is not None and new.band is None]
+        coming = [part for part in (new.band, new.bars, new.level) if part is not None]
+        goal = self.theme.color(new.bars.end.name)
+        for part in coming:
+            part.travel_to(0.0, self.trace)
+        new.bars.set_fill(old.bars.get_fill_color())
+        line = old.zero.copy()
+        self.add(*leaving, *coming, line)
+        self.move(
+            *map(FadeOut, leaving),
+            *(Travel(part, self.trace, goal if part is new.bars else None) for part in coming),
+            Transform(line, new.zero),
+            seconds=2.0,
+        )
+        self.take_away(line)
+        self.add(new.zero)
+        return new
 
-    def glow(self, formula: Mobject, *parts: str) -> list[Animation]:
+    def glow(self, formula: Lettering, *parts: str) -> list[Animation]:
         """Parts of the formula light up in the colour of what they make, and go back."""
         color = self.theme.color("ln.out")
         groups = self.formula_parts(formula)
-        return [groups[part].animate(rate_func=there_and_back).set_fill(color) for part in parts]
+        return [FadeToColor(groups[part], color, rate_func=there_and_back) for part in parts]
 
-    def formula_parts(self, formula: Mobject) -> dict[str, VGroup]:
+    def formula_parts(self, formula: Lettering) -> dict[str, VGroup]:
         """The glyphs of a formula by the part they belong to."""
         parts: dict[str, VGroup] = {}
-        for glyphs in formula:
-            source: Any = glyphs.ink.run.source
-            parts.setdefault(source.formula.atoms[source.n].part, VGroup()).add(glyphs)
+        for glyphs, run in zip(formula.submobjects, formula.runs, strict=True):
+            assert isinstance(run.source, FormulaAtom)
+            parts.setdefault(run.source.formula.atoms[run.source.n].part, VGroup()).add(glyphs)
         return parts
+
+
+def _gather(cards: VGroup, cell: Mobject) -> Animation:
+    """Both cards of a feature move onto the cell of their sum."""
+    return AnimationGroup(*(ApplyMethod(card.move_to, cell) for card in cards))
 
 
 class R44English(R44):

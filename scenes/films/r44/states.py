@@ -33,9 +33,12 @@ NAMES = {
     "causal_page": "B01",
     "placement_page": "R49",
     "lab": "LAB 03",
+    "lab_part": "F",
     "source_page": "M27",
 }
 STATES = ("b4", "b5", "b0", "b1", "b2", "b3")
+CAUTIONS = tuple(f"{FILM}.cautions.{key}" for key in ("attention", "learned", "gradient", "training"))
+POINTERS = tuple(f"{FILM}.pointers.{key}" for key in ("previous", "causal", "placement", "lab", "source"))
 
 TOKEN_SLOTS = 5
 ROW_SLOTS = 3
@@ -52,7 +55,9 @@ def feature_window(trace: Trace) -> Window:
     """The features whose numbers are shown on stage: all of them if they fit, else the first ones and the last."""
     example = trace.example
     tokens = window_around(example.n_tokens, example.followed, ROW_SLOTS)
-    return _fitting(trace, [f"{quantity}[{token},{{}}]" for quantity in ROWS for token in tokens], stage_label)
+    return _fitting(
+        trace, [f"{quantity}[{token},{{}}]" for quantity in ROWS for token in tokens], stage_label
+    )
 
 
 def detail_window(trace: Trace) -> Window:
@@ -87,7 +92,7 @@ def storyboard(trace: Trace) -> Storyboard:
                 )
     builders = (_b4, _b5, _b0, _b1, _b2, _b3)
     states = tuple(State(name, builder(trace)) for name, builder in zip(STATES, builders, strict=True))
-    return Storyboard(FILM, states, (State("details", _details(trace)),))
+    return Storyboard(FILM, states, (State("details", _details(trace)),), CAUTIONS, POINTERS)
 
 
 def _frame(state: str, *elements: Element) -> tuple[Element, ...]:
@@ -290,12 +295,17 @@ def cut_features(trace: Trace, quantity: str) -> tuple[int, ...]:
     return tuple(int(feature) for feature in order[: max(steps) + 1]) if steps else ()
 
 
-def _chart(trace: Trace, quantity: str, others: tuple[str, ...]) -> Element:
+def cut_labels(trace: Trace, quantity: str) -> tuple[Label, ...]:
+    """The values of the bars that are cut."""
     followed = trace.example.followed
-    labels = tuple(
+    return tuple(
         stage_label(trace, f"{quantity}[{followed},{feature}]") for feature in cut_features(trace, quantity)
     )
-    return Element("chart", "chart", labels=labels, lengths=(*_refs(trace, quantity), *others))
+
+
+def _chart(trace: Trace, quantity: str, others: tuple[str, ...]) -> Element:
+    lengths = (*_refs(trace, quantity), *others)
+    return Element("chart", "chart", labels=cut_labels(trace, quantity), lengths=lengths)
 
 
 def _row(trace: Trace, quantity: str, token: int) -> tuple[Label, ...]:
