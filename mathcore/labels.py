@@ -184,7 +184,8 @@ def format_number(value: float, style: NumberStyle, *, noise: float = 0.0, store
         return _signed(value, _shortest(magnitude, stored))
     text = f"{magnitude:.{style.decimals}f}"
     integer, _, decimals = text.partition(".")
-    whole = not decimals.strip("0") and abs(magnitude - int(integer)) <= noise
+    off = abs(magnitude - int(integer))
+    whole = not decimals.strip("0") and (off == 0 or off <= noise)
     if whole and (style.kind == "cell" or (style.kind == "statistic" and integer == "0")):
         text = integer
     unseen = style.small or (style.kind == "statistic" and _significant(text) < 2)

@@ -29,11 +29,6 @@ U = 2.0**-53
 TINIEST = 2.0**-1074  # what a product may lose outright below the normal range
 
 
-def noise_of_sum(terms: Array) -> float:
-    """The bound for the sum of some numbers, each off by u of itself."""
-    return float((np.size(terms) + 1) * U * np.abs(terms).sum())
-
-
 class Noise:
     """The bounds for the values of one trace, worked out token by token when they are asked for."""
 
@@ -43,14 +38,15 @@ class Noise:
         self._rows: dict[int, dict[str, Array]] = {}
 
     def of(self, name: str, index: tuple[int, ...]) -> float:
-        """The bound for one value. It is zero for what the example gives: that is what it is."""
+        """The bound for one value; zero for what the example gives, inf or nan where the bound overflows."""
         if name in ("resid_pre", "gamma", "beta", "eps") or (name == "attn_out" and not self._computed):
             return 0.0
-        if name.startswith("attn."):
-            return float(self._attention[name][index])
-        token, *feature = index
-        if token not in self._rows:
-            self._rows[token] = self._of_rows(slice(token, token + 1))
+        with np.errstate(all="ignore"):
+            if name.startswith("attn."):
+                return float(self._attention[name][index])
+            token, *feature = index
+            if token not in self._rows:
+                self._rows[token] = self._of_rows(slice(token, token + 1))
         return float(self._rows[token][name][(0, *feature)])
 
     @property
@@ -78,19 +74,15 @@ class Noise:
         n = r.shape[-1]
         shifted = r - r[:, :1]
         of_shifted = of_r + of_r[:, :1] + U * np.abs(shifted)
-        of_offset = of_shifted.mean(axis=-1, keepdims=True) + n * U * np.abs(shifted).mean(
-            axis=-1, keepdims=True
-        )
+        of_offset = (of_shifted + n * U * np.abs(shifted)).mean(axis=-1, keepdims=True)
         of_centered = of_shifted + of_offset + U * np.abs(centered)
         of_mean = (of_r[:, :1] + of_offset)[:, 0] + U * np.abs(self._values["ln.mean"][rows])
-        of_var = (
-            ((2 * np.abs(centered) + of_centered) * of_centered).mean(axis=-1) + (n + 2) * U * var + TINIEST
-        )
+        of_squares = (2 * np.abs(centered) + of_centered) * of_centered
+        of_var = of_squares.mean(axis=-1) + (n + 2) * U * var + TINIEST
         of_std = np.where(of_var < var, of_var / np.maximum(std, TINIEST), np.sqrt(of_var)) + U * std
         of_rstd = rstd * (of_var + U * eps) / (var + eps) + 4 * U * rstd
-        of_normalized = (
-            of_centered * rstd[:, None] + np.abs(centered) * of_rstd[:, None] + U * np.abs(normalized)
-        )
+        of_normalized = of_centered * rstd[:, None] + np.abs(centered) * of_rstd[:, None]
+        of_normalized += U * np.abs(normalized)
         of_product = (of_normalized + 2 * U * np.abs(normalized)) * np.abs(gamma)
         return {
             "ln.mean": of_mean,
@@ -114,8 +106,9 @@ class Noise:
             split_heads(_of_product(source, of_source, w, U * np.abs(w)), weights.heads)
             for w in (weights.w_q, weights.w_k, weights.w_v)
         )
-        k, of_k = k.transpose(0, 2, 1), of_k.transpose(0, 2, 1)
-        of_scores = (_of_product(q, of_q, k, of_k) + 4 * U * np.abs(q) @ np.abs(k)) / math.sqrt(q.shape[-1])
+        of_scores = _of_product(q, of_q, k.transpose(0, 2, 1), of_k.transpose(0, 2, 1))
+        of_scores += 4 * U * np.abs(q) @ np.abs(k).transpose(0, 2, 1)
+        of_scores /= math.sqrt(q.shape[-1])
         # An absolute error of its argument is a relative one of exp; one in the numerator, one in the sum.
         of_pattern = pattern * (2 * of_scores.max(axis=-1, keepdims=True) + (pattern.shape[-1] + 8) * U)
         mixed = join_heads(pattern @ np.abs(v))

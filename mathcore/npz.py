@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 import zipfile
 import zlib
 from pathlib import Path
@@ -86,10 +87,9 @@ def _read_array(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str) -> 
         content = stream.read(length)
     if len(content) != length:
         raise ExampleError(name, f"{len(content)} bytes of {length}", "write the file again")
-    array = np.frombuffer(content, dtype).reshape(shape, order=order)
-    if dtype.kind == "U":
-        array.tolist()  # raises ValueError for a number that is no character
-    return array
+    if dtype.kind == "U" and np.frombuffer(content, dtype.byteorder + "u4").max() > sys.maxunicode:
+        raise ExampleError(name, "a number that is no character", "an array of str")
+    return np.frombuffer(content, dtype).reshape(shape, order=order)
 
 
 def _read_header(stream: IO[bytes], name: str) -> tuple[np.dtype[Any], Any, tuple[int, ...]]:

@@ -7,10 +7,13 @@ from collections.abc import Mapping
 from addnorm.mathcore.example import Example
 
 _ZH = ("零", "一", "二", "三", "四", "五", "六", "七", "八", "九", "十")
-_EN = tuple("zero one two three four five six seven eight nine ten eleven twelve".split())
-_EN_ORDINALS = tuple(
-    "zeroth first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split()
-)
+_EN = (
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+)  # fmt: skip
+_EN_ORDINALS = (
+    "zeroth", "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
+    "eleventh", "twelfth",
+)  # fmt: skip
 
 
 def words(example: Example, language: str) -> Mapping[str, str]:
@@ -32,8 +35,10 @@ def elided(count: int, language: str) -> str:
 
 def _chinese(features: int, tokens: int, heads: int | None, followed: int) -> dict[str, str]:
     def counted(n: int, unit: str, before: str = "") -> str:
-        """A number and its measure word: 两 for two, digits above ten, and blanks only around digits."""
-        return f"两{unit}" if n == 2 else f"{_ZH[n]}{unit}" if n <= 10 else f"{before}{n} {unit}"
+        """A number and its measure word: 两 for two, digits above ten, blanks only around digits."""
+        if n > 10:
+            return f"{before}{n} {unit}"
+        return f"{'两' if n == 2 else _ZH[n]}{unit}"
 
     kinds = {None: "注意力", 1: "单头", 2: "双头"}
     return {

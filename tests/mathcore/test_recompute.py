@@ -1,0 +1,103 @@
+"""How many places a reader needs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from addnorm.mathcore import Display, Example, GivenOutput, Trace, detail_label, label, recompute_places, run
+from addnorm.mathcore.labels import NumberStyle
+
+
+def plain_example(row: list[float], output: list[float], **fields: object) -> Example:
+    ones, zeros = np.ones(len(row)), np.zeros(len(row))
+    defaults = {
+        "id": "plain",
+        "x": np.array([row]),
+        "attention": GivenOutput(np.array([output])),
+        "gamma": ones,
+    }
+    return Example(**{**defaults, "beta": zeros, **fields})  # type: ignore[arg-type]
+
+
+def reader_gets(trace: Trace, places: int) -> list[str]:
+    """What a reader with a pocket calculator of forty digits gets from r at so many places."""
+    features = range(trace.example.n_features)
+    row = [Fraction(label(trace, f"resid_mid[0,{i}]", NumberStyle.detail(places)).ascii) for i in features]
+    mean = sum(row) / len(row)
+    var = sum((r - mean) ** 2 for r in row) / len(row)
+    scale = 10**40
+    root = Fraction(math.isqrt(int((var + Fraction(str(trace.example.eps))) * scale**2)), scale)
+    results = [mean, var, *((r - mean) / root for r in row)]
+    return [f"{float(number):.6f}".replace("-", "−") for number in results]
+
+
+def printed(trace: Trace) -> list[str]:
+    names = ["ln.mean[0]", "ln.var[0]", *(f"ln.out[0,{i}]" for i in range(trace.example.n_features))]
+    return [detail_label(trace, name).text for name in names]
+
+
+def test_seven_places_for_the_course_example(trace: Trace) -> None:
+    assert recompute_places(trace, 0) == 7
+    assert reader_gets(trace, 7) == printed(trace)
+    from_six = reader_gets(trace, 6)
+    assert from_six != printed(trace)
+    assert (from_six[1], from_six[4]) == ("0.592454", "−0.385420")
+
+
+@settings(max_examples=40)
+@given(st.lists(st.integers(-(10**9), 10**9), min_size=6, max_size=6, unique=True))
+def test_a_reader_gets_every_digit_and_with_fewer_places_not(numbers: list[int]) -> None:
+    x, output = [n / 3e8 for n in numbers[:3]], [n / 3e8 for n in numbers[3:]]
+    trace = run(plain_example(x, output, eps=0.001))
+    places = recompute_places(trace, 0)
+    assume(not any("×" in text for text in printed(trace)))
+    assert places is not None
+    assert reader_gets(trace, places) == printed(trace)
+    assert places == 6 or reader_gets(trace, places - 1) != printed(trace)
+
+
+def test_whole_numbers_need_no_more_than_the_details() -> None:
+    assert recompute_places(run(plain_example([1, 2], [3, 5])), 0) == 6
+
+
+def test_other_tokens(trace: Trace) -> None:
+    assert all(recompute_places(trace, token) in range(6, 10) for token in (1, 2))
+
+
+def test_places_never_fall_below_those_of_the_details(r44: Example) -> None:
+    trace = run(replace(r44, display=Display(3, 9)))
+    places = recompute_places(trace, 0)
+    assert places is not None
+    assert places >= 9
+
+
+def test_none_where_no_places_will_do() -> None:
+    """In float32, 1000.1 and 1000.2 are shown as given, which is not quite what they are."""
+    row = np.array([1000.1, 1000.2], dtype=np.float32).tolist()
+    trace = run(plain_example(row, [0, 0], norm="pre", dtypes={"resid_pre": "float32"}))
+    assert detail_label(trace, "resid_pre[0,0]").text == "1000.1"
+    assert detail_label(trace, "ln.mean[0]").text == "1000.149994"
+    assert recompute_places(trace, 0) is None
+
+
+def test_gains_biases_and_eps_are_read_as_printed() -> None:
+    fields = {"gamma": np.array([0.3, -1.7]), "beta": np.array([1e-3, 2.5]), "eps": 1e-12}
+    assert recompute_places(run(plain_example([1, 2], [3, 5], **fields)), 0) == 6
+
+
+def test_pre_norm_reads_x_as_given() -> None:
+    assert recompute_places(run(plain_example([0.123456789, 2], [1 / 3, 5], norm="pre")), 0) == 6
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1e12])
+def test_rows_in_powers_of_ten(scale: float) -> None:
+    trace = run(plain_example([1 * scale, 2.5 * scale], [3.25 * scale, 0.0]))
+    places = recompute_places(trace, 0)
+    assert places is None or places >= 6
