@@ -20,6 +20,7 @@ from manim import (
     Create,
     FadeIn,
     FadeOut,
+    ManimColor,
     Mobject,
     Scene,
     Transform,
@@ -27,13 +28,14 @@ from manim import (
     config,
     smooth,
 )
+from numpy.typing import NDArray
 
 from addnorm.mathcore.errors import AddnormError
 from addnorm.mathcore.example_files import load_example
 from addnorm.mathcore.labels import Label
 from addnorm.mathcore.trace import Trace, run
-from addnorm.scenes.captions import reading_seconds
 from addnorm.scenes.audit import AuditError, Auditor
+from addnorm.scenes.captions import reading_seconds
 from addnorm.scenes.elements.lettering import Glyphs
 from addnorm.scenes.elements.shapes import Shape
 from addnorm.scenes.elements.value_chart import ValueShape
@@ -46,11 +48,14 @@ from addnorm.scenes.theme import Theme, load_theme
 BEAT = 0.2
 """Seconds. Every duration is a multiple of it: whole frames at 15, 20, 25, 30 and 60 frames a second."""
 
+SAME_PLACE = 1e-3
+"""Scene units within which two shapes stand in the same place: a seventh of a pixel at 1080p."""
+
 SHORTEST_HOLD = 3.0
 """Seconds at the normal pace that every finished state stays at least."""
 
-Picture = dict[str, Mobject]
-"""What stands on stage, by element name, from back to front."""
+Picture = dict[str, Any]
+"""The mobjects on stage by element name, from back to front. Elements may be groups with named parts."""
 
 
 @dataclass(frozen=True)
@@ -81,13 +86,16 @@ class StageRenderer(CairoRenderer):
     """manim's renderer with whole-frame holds, and a word to the stage about each frame before it is written."""
 
     stage: Stage
+    camera: StageCamera
 
     def save_static_frame_data(self, scene: Scene, static_mobjects: Iterable[Mobject]) -> Any:
         image = super().save_static_frame_data(scene, static_mobjects)
         self.stage.see_static(self.camera.drawn if image is not None else ())
         return image
 
-    def update_frame(self, scene: Scene, mobjects: Iterable[Mobject] | None = None, **kwargs: Any) -> None:
+    def update_frame(  # type: ignore[override]  # the rest of manim's arguments pass through
+        self, scene: Scene, mobjects: Iterable[Mobject] | None = None, **kwargs: Any
+    ) -> None:
         # Without moving mobjects the static image is the frame; drawing everything over it again, as manim does,
         # would make translucent edges denser during holds.
         if self.static_image is not None and mobjects is not None and not list(mobjects):
@@ -120,24 +128,34 @@ class Stage(Scene):
         file_writer_class: Any = None,
     ) -> None:
         if production is None:
-            production = Production(run(load_example(find_example(self.example))), self.language, self.theme_name)
+            production = Production(
+                run(load_example(find_example(self.example))), self.language, self.theme_name
+            )
         config.disable_caching = True  # a cached clip is a clip that nobody audited
         renderer = StageRenderer(
-            camera_class=StageCamera, **({} if file_writer_class is None else {"file_writer_class": file_writer_class})
+            camera_class=StageCamera,
+            **({} if file_writer_class is None else {"file_writer_class": file_writer_class}),
         )
         renderer.stage = self
         super().__init__(renderer=renderer)
+        self.renderer: StageRenderer = renderer
         self.production = production
         self.trace = production.trace
         self.theme: Theme = load_theme(production.theme)
-        self.wording = Wording(production.language, self.trace, self.names)
         self.board: Storyboard = self.storyboard(self.trace)
+        state_names = {state.name: state.name for state in self.board.states}
+        self.wording = Wording(production.language, self.trace, {**state_names, **self.names})
         self.playing = states or tuple(state.name for state in self.board.states)
-        self.camera.background_color = self.theme.color("ground")
+        self.camera.background_color = ManimColor(self.theme.color("ground"))
         self.plays: list[Play] = []
         self._auditor = Auditor(self.trace, self.wording)
         self._state = ""
         self._static: Seen = ()
+
+    @property
+    def camera(self) -> StageCamera:
+        """The camera, which knows what it drew last."""
+        return self.renderer.camera
 
     # What a film defines.
 
@@ -183,7 +201,12 @@ class Stage(Scene):
 
     def hold_seconds(self, state: State) -> float:
         """How long a finished state stays: until its caption can be read; half of the motion's time counts too."""
-        words = [self.wording.line(key) for element in state.elements if element.kind == "caption" for key in element.words]
+        words = [
+            self.wording.line(key)
+            for element in state.elements
+            if element.kind == "caption"
+            for key in element.words
+        ]
         reading = sum(reading_seconds(plain(line), self.production.pace) for line in words)
         moved = sum(play.frames for play in self.plays if play.state == state.name) / self.camera.frame_rate
         beats = round((reading - moved / 2) / BEAT)
@@ -214,7 +237,9 @@ class Stage(Scene):
         # manim counts frames by adding up rounded steps and may come out one short or one over.
         frames = round(run_time * self.camera.frame_rate)
         if abs(frames - run_time * self.camera.frame_rate) > 1e-6:
-            raise AddnormError(f"{self._state}: {run_time} s is not a whole number of frames; use multiples of {BEAT} s")
+            raise AddnormError(
+                f"{self._state}: {run_time} s is not a whole number of frames; use multiples of {BEAT} s"
+            )
         progression = super().get_time_progression(run_time, *args, **kwargs)
         progression.iterable = np.arange(frames) / self.camera.frame_rate
         return progression
@@ -244,7 +269,12 @@ class Stage(Scene):
             glyphs, shapes = _content(picture[element.name])
             shown = {(run.source.ref, run.text) for run in glyphs if isinstance(run.source, Label)}
             promised = {(label.ref, label.text) for label in element.labels}
-            lengths = {ref for shape in shapes for quantity in shape.quantities() for ref in quantity.refs(self.trace)}
+            lengths = {
+                ref
+                for shape in shapes
+                for quantity in shape.quantities()
+                for ref in quantity.refs(self.trace)
+            }
             if shown != promised or lengths != set(element.lengths):
                 difference = sorted(map(str, (shown ^ promised) | (lengths ^ set(element.lengths))))
                 raise AuditError(
@@ -252,9 +282,12 @@ class Stage(Scene):
                 )
 
     def _require_arrived(self, state: State, after: Picture) -> None:
-        if not _same_picture(self.mobjects, after.values()):
-            stray = _difference(self.mobjects, after.values())
-            raise AuditError(f"state {state.name}: its motion does not end on its picture: {stray}")
+        strays, missing = _compare(self.mobjects, after.values())
+        if strays or missing:
+            raise AuditError(
+                f"state {state.name}: its motion does not end on its picture;"
+                f" left over: {_describe(strays)}; missing: {_describe(missing)}"
+            )
 
 
 def _content(mobject: Mobject) -> tuple[list[Any], list[ValueShape]]:
@@ -264,30 +297,50 @@ def _content(mobject: Mobject) -> tuple[list[Any], list[ValueShape]]:
 
 
 def _leaves(mobjects: Iterable[Mobject]) -> list[VMobject]:
-    return [
-        member
-        for mobject in mobjects
-        for member in mobject.family_members_with_points()
-        if member.get_fill_opacity() > 0 or (member.get_stroke_width() > 0 and member.get_stroke_opacity() > 0)
-    ]
+    family = (member for mobject in mobjects for member in mobject.family_members_with_points())
+    return [leaf for leaf in family if isinstance(leaf, VMobject) and _is_visible(leaf)]
 
 
-def _trait(leaf: VMobject) -> tuple[Any, ...]:
-    """What makes two leaves the same to the eye: kind, text, place and colour, to a hundredth of a pixel."""
+def _is_visible(leaf: VMobject) -> bool:
+    stroked = leaf.get_stroke_width() > 0 and leaf.get_stroke_opacity() > 0
+    return bool(leaf.get_fill_opacity() > 0 or stroked)
+
+
+def _trait(leaf: VMobject) -> tuple[str, str, str, str]:
+    """What a leaf is, whatever its place: its kind, its text, and its colours."""
     text = leaf.ink.run.text if isinstance(leaf, Glyphs) else ""
-    corners = tuple(float(v) + 0.0 for v in np.round([*leaf.points.min(axis=0)[:2], *leaf.points.max(axis=0)[:2]], 3))
-    paint = (leaf.get_fill_color().to_hex(), round(float(leaf.get_fill_opacity()), 3)) if leaf.get_fill_opacity() else ()
-    stroke = leaf.get_stroke_color().to_hex() if leaf.get_stroke_width() and leaf.get_stroke_opacity() else ""
-    return (type(leaf).__name__, text, corners, paint, stroke)
+    filled, drawn = leaf.get_fill_opacity() > 0, leaf.get_stroke_width() > 0 and leaf.get_stroke_opacity() > 0
+    fill = f"{leaf.fill_color.to_hex()} {leaf.get_fill_opacity():.3f}" if filled else ""
+    return type(leaf).__name__, text, fill, leaf.stroke_color.to_hex() if drawn else ""
+
+
+def _corners(leaf: VMobject) -> NDArray[np.float64]:
+    return np.concatenate([leaf.points.min(axis=0), leaf.points.max(axis=0)])
+
+
+def _compare(left: Iterable[Mobject], right: Iterable[Mobject]) -> tuple[list[VMobject], list[VMobject]]:
+    """The visible leaves of each picture that have no twin in the other."""
+    missing, strays = _leaves(right), []
+    for leaf in _leaves(left):
+        twin = next((other for other in missing if _are_twins(leaf, other)), None)
+        if twin is None:
+            strays.append(leaf)
+        else:
+            missing = [other for other in missing if other is not twin]
+    return strays, missing
+
+
+def _are_twins(leaf: VMobject, other: VMobject) -> bool:
+    return _trait(leaf) == _trait(other) and bool(np.abs(_corners(leaf) - _corners(other)).max() < SAME_PLACE)
 
 
 def _same_picture(left: Iterable[Mobject], right: Iterable[Mobject]) -> bool:
-    return sorted(map(_trait, _leaves(left))) == sorted(map(_trait, _leaves(right)))
+    return _compare(left, right) == ([], [])
 
 
-def _difference(left: Iterable[Mobject], right: Iterable[Mobject]) -> str:
-    a, b = {_trait(leaf) for leaf in _leaves(left)}, {_trait(leaf) for leaf in _leaves(right)}
-    return f"left over {sorted(a - b)[:3]}, missing {sorted(b - a)[:3]}"
+def _describe(leaves: list[VMobject]) -> str:
+    """The first few leaves, for an error."""
+    return "; ".join(" ".join(filter(None, _trait(leaf))) for leaf in leaves[:3]) or "nothing"
 
 
 def glide(before: Mobject, after: Mobject) -> Animation:
@@ -296,9 +349,8 @@ def glide(before: Mobject, after: Mobject) -> Animation:
 
 
 def draw_in(mobject: Mobject) -> Animation:
-    """Let an element appear: lines are drawn along their length, areas and text fade in, arrow tips come last."""
-    leaves = mobject.family_members_with_points()
-    return AnimationGroup(*(_appearance(leaf) for leaf in leaves))
+    """Let an element appear: lines are drawn along their length, text fades in, arrow tips come last."""
+    return AnimationGroup(*(_appearance(leaf) for leaf in _leaves([mobject])))
 
 
 def exchange(before: Picture, after: Picture, *names: str) -> list[Animation]:

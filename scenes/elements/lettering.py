@@ -62,6 +62,7 @@ class Lettering(VGroup):
 
     def __init__(self, glyphs: list[Glyphs], em: float, advance: float, lines: int) -> None:
         super().__init__(*glyphs)
+        self.glyphs = tuple(glyphs)
         self.em = em
         self.advance = advance
         self.lines = lines
@@ -79,7 +80,7 @@ class Lettering(VGroup):
     @property
     def runs(self) -> tuple[Run, ...]:
         """The runs this lettering shows."""
-        return tuple(glyphs.ink.run for glyphs in self.submobjects)
+        return tuple(glyphs.ink.run for glyphs in self.glyphs)
 
 
 @dataclass(frozen=True)

@@ -54,10 +54,15 @@ class R44(Stage):
     def draw(self, element: Element, state: State) -> Mobject:
         return DRAW[element.kind](self.easel, element, state)
 
+    def chrome(self, before: Picture, after: Picture) -> list[Animation]:
+        """Heading, conventions and caption give way to the next ones; the marker moves on."""
+        marker = glide(before["marker"], after["marker"]) if "marker" in before else FadeIn(after["marker"])
+        return [marker, *exchange(before, after, "heading", "conventions", "caption")]
+
     def enter_b4(self, before: Picture, after: Picture) -> None:
         """The token row appears; x goes both ways, through attention and past it; both meet."""
         tokens = [after[name] for name in after if name.startswith(("token.", "more."))]
-        self.move(*exchange(before, after, *CHROME), *map(FadeIn, tokens), seconds=0.8)
+        self.move(*self.chrome(before, after), *map(FadeIn, tokens), seconds=0.8)
         self.move(draw_in(after["input"]), seconds=1.0)
         self.move(draw_in(after["reading"]), FadeIn(after["attention"].body), seconds=1.0)
         self.move(FadeIn(after["junction"]), seconds=0.4)
@@ -78,7 +83,7 @@ class R44(Stage):
         others = [name for name in after if name.startswith("row.") and name != followed]
         flow = ("reading", "input", "skip", "attention", "junction")
         tokens = [name for name in before if name.startswith("token.")]
-        self.move(*exchange(before, after, *CHROME), *exchange(before, {}, *flow, *MORE), seconds=0.8)
+        self.move(*self.chrome(before, after), *exchange(before, {}, *flow, *MORE), seconds=0.8)
         row = after[followed]
         leaving = before["result"]
         copies = [leaving.box.frame.copy() for _ in row.cells]
@@ -104,7 +109,7 @@ class R44(Stage):
         followed = self.trace.example.followed
         stays = (f"token.{followed}", f"row.{followed}")
         leaving = [name for name in before if name not in CHROME and name not in stays]
-        self.move(*exchange(before, after, *CHROME), *exchange(before, {}, *leaving), seconds=0.8)
+        self.move(*self.chrome(before, after), *exchange(before, {}, *leaving), seconds=0.8)
         summed = before[stays[1]]
         rows = [after[name].row for name in ("row.attn_out", "row.resid_pre")]
         copies = [summed.cells.copy() for _ in rows]
@@ -124,7 +129,7 @@ class R44(Stage):
         """Both rows travel, feature by feature, into their sum."""
         inputs = ("row.attn_out", "row.resid_pre")
         self.move(
-            *exchange(before, after, *CHROME),
+            *self.chrome(before, after),
             *(glide(before[name], after[name]) for name in (*inputs, "position")),
             FadeOut(before["junction"]),
             seconds=0.8,
@@ -156,7 +161,7 @@ class R44(Stage):
         """r's row alone is circled; its bars grow, then μ rises, the band opens, and the formula follows."""
         rows = ("row.attn_out", "row.resid_pre", "row.resid_mid", "junction")
         self.move(
-            *exchange(before, after, *CHROME),
+            *self.chrome(before, after),
             *(glide(before[name], after[name]) for name in rows),
             FadeOut(before["position"]),
             FadeOut(before["sums"]),
@@ -179,7 +184,7 @@ class R44(Stage):
 
     def enter_b3(self, before: Picture, after: Picture) -> None:
         """The bars shift by μ and scale by 1/√(σ² + ε); where γ and β do anything, they go on into u's."""
-        self.move(*exchange(before, after, *CHROME, "circled", "bracket", "spread"), seconds=0.8)
+        self.move(*self.chrome(before, after), *exchange(before, after, "circled", "bracket", "spread"), seconds=0.8)
         chart, passages = before["chart"], picture.passages(self.easel)
         if "normalized" in passages:
             normalized: Any = self.draw(normalized_row(self.trace), self.board.state("b3"))
@@ -230,9 +235,10 @@ class R44(Stage):
     def formula_parts(self, formula: Lettering) -> dict[str, VGroup]:
         """The glyphs of a formula by the part they belong to."""
         parts: dict[str, VGroup] = {}
-        for glyphs, run in zip(formula.submobjects, formula.runs, strict=True):
-            assert isinstance(run.source, FormulaAtom)
-            parts.setdefault(run.source.formula.atoms[run.source.n].part, VGroup()).add(glyphs)
+        for glyphs in formula.glyphs:
+            source = glyphs.ink.run.source
+            assert isinstance(source, FormulaAtom)
+            parts.setdefault(source.formula.atoms[source.n].part, VGroup()).add(glyphs)
         return parts
 
 
