@@ -162,7 +162,7 @@ def join(
     title: str,
     comment: str,
 ) -> None:
-    """Put clips of one size one after the other, without encoding again, each a chapter with its title.
+    """Put clips of one size one after the other, without encoding again, each a chapter if they have titles.
 
     ``subtitles`` are (start, end, text) in seconds, on the film's frames; they become a track in ``language``
     (ISO 639-2: ``zho``, ``eng``) that a player shows when asked to.
@@ -181,12 +181,13 @@ def join(
             text.codec_context.time_base = tick
             text.metadata["language"] = language
             packets = merge(_text_packets(subtitles, text, tick), packets, key=lambda packet: packet.dts or 0)
-        film.set_chapters(
-            [
-                {"id": n, "start": start, "end": end, "time_base": tick, "metadata": {"title": chapter}}
-                for n, (chapter, (start, end)) in enumerate(zip(chapters, pairwise(starts), strict=True))
-            ]
-        )
+        if chapters:
+            film.set_chapters(
+                [
+                    {"id": n, "start": start, "end": end, "time_base": tick, "metadata": {"title": chapter}}
+                    for n, (chapter, (start, end)) in enumerate(zip(chapters, pairwise(starts), strict=True))
+                ]
+            )
         for packet in packets:
             film.mux(packet)
     if subtitles:

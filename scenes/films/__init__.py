@@ -36,6 +36,8 @@ def scene_of(module: str, scene: str) -> Callable[[], type[Stage]]:
     return load
 
 
+DEFAULT_FILM = "r44"
+
 FILMS: Mapping[str, Film] = MappingProxyType(
     {
         "r44": Film("r44", r44.storyboard, r44.NAMES, scene_of("addnorm.scenes.films.r44.scene", "R44")),

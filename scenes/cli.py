@@ -1,0 +1,298 @@
+"""The command line. A command loads what it needs when it runs, so that help and errors come at once."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING
+
+import click
+import cloup
+
+if TYPE_CHECKING:
+    from addnorm.mathcore.trace import Trace
+    from addnorm.scenes.films import Film
+    from addnorm.scenes.render import Order
+
+DONE, FAILED, REFUSED = 0, 1, 2
+SLOWEST, FASTEST = 0.25, 4.0
+
+
+class Refused(Exception):
+    """The request or the example is wrong; nothing was done."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command. Its exit status: 0 done, 1 failed, 2 wrong request or example, 130 interrupted."""
+    signal.signal(signal.SIGTERM, _stop)
+    try:
+        status = addnorm.main(arguments, prog_name="addnorm", standalone_mode=False)
+        sys.stdout.flush()
+    except click.ClickException as error:
+        return _complain(error.format_message(), REFUSED)
+    except Refused as error:
+        return _complain(str(error), REFUSED)
+    except KeyboardInterrupt as stop:
+        return _complain("interrupted; what was published before is as it was", 128 + _signal_of(stop))
+    except BrokenPipeError:  # whoever reads our output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    except Exception as error:
+        from addnorm.mathcore.errors import AddnormError
+
+        if not isinstance(error, AddnormError):
+            raise
+        return _complain(str(error), FAILED)
+    return status or DONE
+
+
+def _stop(number: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt(number)
+
+
+def _signal_of(stop: KeyboardInterrupt) -> int:
+    return int(stop.args[0]) if stop.args else signal.SIGINT
+
+
+def _complain(message: str, status: int) -> int:
+    click.echo(f"addnorm: {' '.join(message.split())}", err=True)
+    return status
+
+
+@contextmanager
+def _asking() -> Iterator[None]:
+    """In here what is wrong is the request's fault."""
+    from addnorm.mathcore.errors import AddnormError
+
+    try:
+        yield
+    except AddnormError as error:
+        raise Refused(str(error)) from error
+
+
+@cloup.group(
+    invoke_without_command=True,
+    context_settings=cloup.Context.settings(help_option_names=["-h", "--help"], max_content_width=100),
+    epilog="Exit status: 0 done, 1 the render or a check failed, 2 the request or the example is wrong, "
+    "130 interrupted.",
+)
+@cloup.version_option(package_name="addnorm", message="addnorm %(version)s")
+@cloup.pass_context
+def addnorm(context: click.Context) -> None:
+    """Explainer videos of the Transformer's Add & Norm: no frame shows a number that the math does not have.
+
+    'addnorm render' makes the R44 film. You find it in out/r44/zh/film.mp4.
+    """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
+
+
+@addnorm.command(short_help="Print the numbers of an example.")
+@cloup.argument(
+    "example", default="r44", help="The name of a bundled example (r44), or a .toml or .npz file."
+)
+@cloup.option("--json", "as_json", is_flag=True, help="Print all of it as strict JSON.")
+def values(example: str, as_json: bool) -> None:
+    """Print the numbers of an example, and the labels of every state as they appear on screen."""
+    with _asking():
+        trace = _trace(example)
+        board = _film().storyboard(trace)
+    from addnorm.scenes.manifest import as_bytes
+    from addnorm.scenes.values import values_json, values_tables
+
+    content = as_bytes(values_json(trace, board)) if as_json else f"{values_tables(trace, board)}\n".encode()
+    click.echo(content, nl=False)  # as bytes: it is UTF-8 whatever the locale
+
+
+@addnorm.command(short_help="Make films, clips and pictures.")
+@cloup.argument(
+    "examples",
+    nargs=-1,
+    metavar="[EXAMPLE]...",
+    help="Names of bundled examples, or .toml or .npz files; r44 when left out.",
+)
+@cloup.option_group(
+    "What to make",
+    cloup.option(
+        "-o",
+        "--out",
+        default="out",
+        show_default=True,
+        metavar="FOLDER",
+        help="Files go below it, to EXAMPLE/LANG.",
+    ),
+    cloup.option(
+        "--lang",
+        default="zh",
+        show_default=True,
+        metavar="zh|en[,..]",
+        help="Languages, with a comma between them.",
+    ),
+    cloup.option(
+        "--states",
+        metavar="b0[,..]",
+        help="Only the clips and stills of these states. The film stays as it is.",
+    ),
+    cloup.option(
+        "--stills", is_flag=True, help="Only pictures, of every state and of the details, in seconds."
+    ),
+)
+@cloup.option_group(
+    "How it looks",
+    cloup.option(
+        "--theme",
+        default="dark",
+        show_default=True,
+        metavar="dark|light",
+        help="dark for a lecture hall, light for white slides.",
+    ),
+    cloup.option(
+        "--size",
+        default="1080p60",
+        show_default=True,
+        metavar="HEIGHTpRATE",
+        help="Height in pixels and frames a second, from 480p15 to 2160p60.",
+    ),
+    cloup.option(
+        "--captions",
+        type=click.Choice(["on", "off"]),
+        default="on",
+        show_default=True,
+        help="Whether captions are in the picture. As subtitles they come with the film in any case.",
+    ),
+    cloup.option(
+        "--pace",
+        type=float,
+        default=1.0,
+        show_default=True,
+        metavar="FACTOR",
+        help="Everything so many times as fast, from 0.25 to 4.",
+    ),
+)
+@cloup.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Processes at work. One for each processor when left out.",
+)
+def render(
+    examples: tuple[str, ...],
+    out: str,
+    lang: str,
+    states: str | None,
+    stills: bool,
+    theme: str,
+    size: str,
+    captions: str,
+    pace: float,
+    jobs: int | None,
+) -> None:
+    """Render films, each with its clips, stills, captions, transcript and values.json.
+
+    \b
+    addnorm render                             the R44 film in Chinese
+    addnorm render mine.toml --lang zh,en      a film of your own numbers in two languages
+    addnorm render --states b2 --size 2160p60  one clip in 4K
+    """
+    with _asking():
+        from addnorm.mathcore.errors import AddnormError
+        from addnorm.scenes.crew import available_processors
+        from addnorm.scenes.render import Order
+        from addnorm.scenes.video import parse_size
+
+        if not SLOWEST <= pace <= FASTEST:
+            raise AddnormError(f"pace: {pace:g}; give a factor from {SLOWEST:g} to {FASTEST:g}")
+        orders = [
+            Order(
+                _film(),
+                trace,
+                language=language,
+                theme=theme,
+                size=parse_size(size),
+                pace=pace,
+                captions=captions == "on",
+                states=() if states is None else _listed(states),
+                moving=not stills,
+            )
+            for trace in _traces(examples or ("r44",))
+            for language in _listed(lang)
+        ]
+        _require_folder(out)
+    _render(orders, Path(out), jobs or available_processors())
+
+
+def _render(orders: Sequence[Order], out: Path, jobs: int) -> None:
+    """Render, with a bar on a terminal and a line for each step elsewhere, and say where the results are."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from addnorm.scenes.render import Taken, render
+
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    # Refreshed by hand: a thread that does it would be there when the processes fork.
+    bar = Progress(
+        *columns, console=console, disable=not console.is_terminal, auto_refresh=False, redirect_stdout=False
+    )
+    results: list[Path] = []
+    with closing(render(orders, out, jobs)) as steps, bar:
+        task = bar.add_task("starting", total=sum(len(order.stills) for order in orders))
+        bar.refresh()
+        for step in steps:
+            if isinstance(step, Taken):
+                done = f"{step.order.folder} {step.name}"
+                bar.update(task, advance=1, description=done, refresh=True)
+                if not console.is_terminal:
+                    click.echo(
+                        f"{done}  {'still' if step.seconds is None else f'{float(step.seconds):.1f} s'}"
+                    )
+            else:
+                results += step.paths
+    for path in results:
+        click.echo(path)
+
+
+def _film() -> Film:
+    from addnorm.scenes.films import DEFAULT_FILM, FILMS
+
+    return FILMS[DEFAULT_FILM]
+
+
+def _trace(example: str) -> Trace:
+    from addnorm.mathcore.example_files import load_example
+    from addnorm.mathcore.trace import run
+    from addnorm.scenes.paths import find_example
+
+    return run(load_example(find_example(example)))
+
+
+def _traces(examples: Sequence[str]) -> Iterator[Trace]:
+    """The traces of examples that are not to be written to one folder."""
+    from addnorm.mathcore.errors import AddnormError
+
+    seen: dict[str, str] = {}
+    for example in examples:
+        trace = _trace(example)
+        folder = trace.example.id.casefold()  # some file systems do not tell cases apart
+        if folder in seen:
+            raise AddnormError(
+                f"{example}: id: {trace.example.id!r} is also that of {seen[folder]}; give each its own"
+            )
+        seen[folder] = example
+        yield trace
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(part.strip() for part in text.split(",")))
+
+
+def _require_folder(out: str) -> None:
+    from addnorm.mathcore.errors import AddnormError
+
+    if Path(out).exists() and not Path(out).is_dir():
+        raise AddnormError(f"{out}: a file; give a folder for -o")

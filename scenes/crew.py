@@ -1,0 +1,102 @@
+"""A crew of processes: tasks done side by side, each in a process of its own that ends with it."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import ForkProcess
+from threading import Thread
+from typing import Any, TypeVar
+
+from addnorm.mathcore.errors import AddnormError
+
+T = TypeVar("T")
+
+_STOPS = {signal.SIGINT, signal.SIGTERM}
+
+
+def available_processors() -> int:
+    """How many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def in_processes(tasks: Sequence[Callable[[], T]], jobs: int) -> Iterator[tuple[int, T]]:
+    """Do tasks in at most ``jobs`` processes, and give each one's number and result as it is done.
+
+    The processes are forks, so what is loaded now is shared and need not be sent. With one job everything is
+    done in this process. The first task that fails ends all others.
+    """
+    if min(jobs, len(tasks)) <= 1:
+        for number, task in enumerate(tasks):
+            yield number, task()
+        return
+    waiting = deque(enumerate(tasks))
+    running: dict[Connection, tuple[int, ForkProcess]] = {}
+    try:
+        while waiting or running:
+            while waiting and len(running) < jobs:
+                _start(*waiting.popleft(), running)
+            for receiver in wait([*running]):
+                assert isinstance(receiver, Connection)
+                number, process = running[receiver]
+                result = _result(receiver, process)
+                del running[receiver]
+                yield number, result
+    finally:
+        for _, process in running.values():
+            process.kill()
+            process.join()
+
+
+def _start(number: int, task: Callable[[], Any], running: dict[Connection, tuple[int, ForkProcess]]) -> None:
+    """Start a process. A signal to stop waits until the process is noted, so that it is ended too."""
+    context = get_context("fork")
+    receiver, sender = context.Pipe(duplex=False)
+    process = context.Process(target=_work, args=(task, sender))
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, _STOPS)
+    try:
+        process.start()
+        running[receiver] = number, process
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+    sender.close()
+
+
+def _result(receiver: Connection, process: ForkProcess) -> Any:
+    try:
+        result = receiver.recv()
+    except EOFError:
+        process.join()
+        status = process.exitcode or 0
+        how = f"was killed by signal {-status}" if status < 0 else f"failed with status {status}"
+        raise AddnormError(
+            f"a process of the render {how}; where memory is short, fewer processes help: --jobs 1"
+        ) from None
+    process.join()
+    if isinstance(result, AddnormError):
+        raise result
+    return result
+
+
+def _work(task: Callable[[], Any], sender: Connection) -> None:
+    """What a process does. Interrupts are the parent's to handle: SIGINT stays blocked, SIGTERM ends it."""
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
+    Thread(target=_end_with_parent, daemon=True).start()
+    try:
+        sender.send(task())
+    except AddnormError as error:
+        sender.send(error)
+
+
+def _end_with_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)

@@ -1,0 +1,84 @@
+"""One state in front of manim's camera: its frames go straight to an encoder, its last one to a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from io import BytesIO
+from pathlib import Path
+from typing import Any, cast
+
+from manim import tempconfig
+from manim.scene.scene_file_writer import SceneFileWriter
+
+from addnorm.scenes.manifest import Play
+from addnorm.scenes.publish import write
+from addnorm.scenes.stage import Production, Stage, StageCamera
+from addnorm.scenes.theme import FRAME_HEIGHT, FRAME_WIDTH
+from addnorm.scenes.video import ClipEncoder, Size, encode_clip
+
+# All that a manim.cfg of the user's could change in our pictures; and no output of manim's own.
+_SETTINGS = {
+    "renderer": "cairo",
+    "frame_height": FRAME_HEIGHT,
+    "frame_width": FRAME_WIDTH,
+    "background_opacity": 1.0,
+    "from_animation_number": 0,
+    "upto_animation_number": -1,
+    "dry_run": True,
+    "preview": False,
+    "live_preview": False,
+    "enable_gui": False,
+    "show_in_file_browser": False,
+    "log_to_file": False,
+    "progress_bar": "none",
+    "verbosity": "ERROR",
+}
+
+
+class _ClipWriter(SceneFileWriter):
+    """Hands every frame to an encoder; as manim's own output is off, it writes nothing else."""
+
+    def __init__(self, settings: Any, encoder: ClipEncoder) -> None:
+        super().__init__(settings)
+        self._encoder = encoder
+
+    def write_frame(self, pixels: Any, *, repeat: int = 1) -> None:
+        self._encoder.write(pixels, repeat)
+
+
+def film_clip(
+    stage_class: type[Stage], production: Production, state: str, size: Size, clip: Path, still: Path
+) -> tuple[Play, ...]:
+    """Film a state's motion and hold into ``clip`` and its final picture into ``still``; say what was seen.
+
+    Raises AuditError if a frame shows what the math does not have; then there is no clip.
+    """
+    with _studio(size), encode_clip(clip, size, comment="") as encoder:
+        stage = stage_class(production, (state,), partial(_ClipWriter, encoder=encoder))
+        stage.render()
+        _develop(stage, still)
+    return tuple(stage.plays)
+
+
+def take_still(stage_class: type[Stage], production: Production, state: str, size: Size, still: Path) -> None:
+    """Draw a state's final picture into ``still``, audited like a frame."""
+    with _studio(size):
+        stage = stage_class(production)
+        stage.show(stage.board.state(state))
+        _develop(stage, still)
+
+
+@contextmanager
+def _studio(size: Size) -> Iterator[None]:
+    frame = {"pixel_width": size.width, "pixel_height": size.height, "frame_rate": size.frame_rate}
+    with tempconfig(_SETTINGS | frame):
+        yield
+
+
+def _develop(stage: Stage, still: Path) -> None:
+    """Write what the camera shows now as PNG."""
+    png, camera = BytesIO(), cast("StageCamera", stage.camera)
+    camera.get_image().convert("RGB").save(png, format="PNG")
+    write(still, png.getvalue())
