@@ -55,7 +55,7 @@ def film_clip(
 
     Raises AuditError if a frame shows what the math does not have; then there is no clip.
     """
-    with _studio(size), encode_clip(clip, size, comment="") as encoder:
+    with studio(size), encode_clip(clip, size, comment="") as encoder:
         stage = stage_class(production, (state,), partial(_ClipWriter, encoder=encoder))
         stage.render()
         _develop(stage, still)
@@ -64,14 +64,15 @@ def film_clip(
 
 def take_still(stage_class: type[Stage], production: Production, state: str, size: Size, still: Path) -> None:
     """Draw a state's final picture into ``still``, audited like a frame."""
-    with _studio(size):
+    with studio(size):
         stage = stage_class(production)
         stage.show(stage.board.state(state))
         _develop(stage, still)
 
 
 @contextmanager
-def _studio(size: Size) -> Iterator[None]:
+def studio(size: Size) -> Iterator[None]:
+    """manim set up for pictures of a size, whatever the user has set, and to write nothing."""
     frame = {"pixel_width": size.width, "pixel_height": size.height, "frame_rate": size.frame_rate}
     with tempconfig(_SETTINGS | frame):
         yield
