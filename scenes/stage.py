@@ -32,15 +32,14 @@ from numpy.typing import NDArray
 
 from addnorm.mathcore.errors import AddnormError
 from addnorm.mathcore.example_files import load_example
-from addnorm.mathcore.labels import Label
 from addnorm.mathcore.trace import Trace, run
 from addnorm.scenes.audit import AuditError, Auditor
 from addnorm.scenes.captions import reading_seconds
 from addnorm.scenes.elements.lettering import Glyphs
 from addnorm.scenes.elements.shapes import Shape
-from addnorm.scenes.elements.value_chart import ValueShape
 from addnorm.scenes.manifest import Play, Seen
 from addnorm.scenes.paths import find_example
+from addnorm.scenes.promise import Promised, broken_promise, unseen
 from addnorm.scenes.storyboard import Element, State, Storyboard
 from addnorm.scenes.text import Wording, plain
 from addnorm.scenes.theme import Theme, load_theme
@@ -90,7 +89,8 @@ class StageRenderer(CairoRenderer):
 
     def save_static_frame_data(self, scene: Scene, static_mobjects: Iterable[Mobject]) -> Any:
         image = super().save_static_frame_data(scene, static_mobjects)
-        self.stage.see_static(self.camera.drawn if image is not None else ())
+        if image is not None:
+            self.stage.keep_seen()
         return image
 
     def update_frame(  # type: ignore[override]  # the rest of manim's arguments pass through
@@ -103,10 +103,11 @@ class StageRenderer(CairoRenderer):
             self.camera.drawn = ()
         else:
             super().update_frame(scene, mobjects, **kwargs)
+        self.stage.see(self.camera.drawn, over_still=self.static_image is not None)
 
     def add_frame(self, frame: Any, num_frames: int = 1) -> None:
         if not self.skip_animations:
-            self.stage.see_moving(self.camera.drawn, num_frames)
+            self.stage.note(num_frames)
         super().add_frame(frame, num_frames)
 
     def freeze_current_frame(self, duration: float) -> None:
@@ -150,7 +151,8 @@ class Stage(Scene):
         self.plays: list[Play] = []
         self._auditor = Auditor(self.trace, self.wording)
         self._state = ""
-        self._static: Seen = ()
+        self._promised: Promised | None = None
+        self._seen: Seen = ()
 
     @property
     def camera(self) -> StageCamera:
@@ -179,14 +181,20 @@ class Stage(Scene):
         self._state = state.name
         if not self.production.captions:
             state = state.without("caption")
-        picture = {element.name: self.draw(element, state) for element in state.elements}
-        self._require_promised(state, picture)
-        return picture
+        return {element.name: self.present(element, state) for element in state.elements}
+
+    def present(self, element: Element, state: State) -> Any:
+        """An element of a state as it is drawn, checked against what the state promises of it."""
+        mobject = self.draw(element, state)
+        if broken := broken_promise(state, element, mobject, self.trace):
+            raise AuditError(f"state {state.name}: element {element.name}: {broken}")
+        return mobject
 
     def perform(self, state: State) -> None:
         """Move from the picture before into this state's picture, and hold it."""
         previous = self.board.before(state.name)
         before = self.picture(previous) if previous else {}
+        self._promised = Promised((previous, state) if previous else (state,))
         after = self.picture(state)
         for name in before.keys() & after.keys():
             if _same_picture([before[name]], [after[name]]):
@@ -198,6 +206,7 @@ class Stage(Scene):
         self.clear()
         self.add(*after.values())
         self.wait(self.hold_seconds(state))
+        self._require_shown(state)
 
     def hold_seconds(self, state: State) -> float:
         """How long a finished state stays: until its caption can be read; half of the motion's time counts too."""
@@ -215,11 +224,12 @@ class Stage(Scene):
     def show(self, state: State) -> None:
         """Put a finished picture on stage without motion, and have it audited."""
         picture = self.picture(state)
+        self._promised = Promised((state,))
         self.clear()
         self.add(*picture.values())
         self.renderer.static_image = None
         self.renderer.update_frame(self, self.mobjects)
-        self._auditor.inspect(self.camera.drawn)
+        self._require_shown(state)
 
     def move(self, *animations: Animation, seconds: float) -> None:
         """Play animations side by side for a duration at the production's pace."""
@@ -246,40 +256,31 @@ class Stage(Scene):
 
     # Watching.
 
-    def see_static(self, drawn: Iterable[Mobject]) -> None:
-        """Audit what stays the same during the play that begins."""
-        self._static = self._inspect(drawn)
-
-    def see_moving(self, drawn: Iterable[Mobject], frames: int) -> None:
-        """Audit the rest of a frame that is shown ``frames`` times, and note what is seen on it."""
-        seen = (*self._static, *self._inspect(drawn))
-        self.plays.append(Play(self._state, frames, seen))
-
-    def _inspect(self, drawn: Iterable[Mobject]) -> Seen:
+    def see(self, drawn: Iterable[Mobject], over_still: bool) -> None:
+        """Audit a picture that was just drawn, over what was kept if so it was."""
+        frame = sum(play.frames for play in self.plays)
         try:
-            return self._auditor.inspect(list(drawn))
+            self._seen = self._auditor.inspect(tuple(drawn), over_still=over_still)
         except AuditError as error:
-            frame = sum(play.frames for play in self.plays)
-            raise AuditError(f"state {self._state}, frame {frame}: {error}") from None
+            raise AuditError(f"state {self._state or 'none'}, frame {frame}: {error}") from None
+        if self._promised and (stray := self._promised.exceeded(self._seen)):
+            raise AuditError(
+                f"state {self._state}, frame {frame}: {stray} is drawn, which the state does not have"
+            )
+
+    def keep_seen(self) -> None:
+        """What was just seen stays as it is during the play that begins."""
+        self._auditor.keep()
+
+    def note(self, frames: int) -> None:
+        """Note that what was just seen is shown on so many frames."""
+        self.plays.append(Play(self._state, frames, self._seen))
 
     # Promises.
 
-    def _require_promised(self, state: State, picture: Picture) -> None:
-        for element in state.elements:
-            glyphs, shapes = _content(picture[element.name])
-            shown = {(run.source.ref, run.text) for run in glyphs if isinstance(run.source, Label)}
-            promised = {(label.ref, label.text) for label in element.labels}
-            lengths = {
-                ref
-                for shape in shapes
-                for quantity in shape.quantities()
-                for ref in quantity.refs(self.trace)
-            }
-            if shown != promised or lengths != set(element.lengths):
-                difference = sorted(map(str, (shown ^ promised) | (lengths ^ set(element.lengths))))
-                raise AuditError(
-                    f"state {state.name}: element {element.name} and its picture differ in {', '.join(difference)}"
-                )
+    def _require_shown(self, state: State) -> None:
+        if missing := unseen(state, self._seen):
+            raise AuditError(f"state {state.name}: {missing} is promised, but cannot be seen on its picture")
 
     def _require_arrived(self, state: State, after: Picture) -> None:
         strays, missing = _compare(self.mobjects, after.values())
@@ -288,12 +289,6 @@ class Stage(Scene):
                 f"state {state.name}: its motion does not end on its picture;"
                 f" left over: {_describe(strays)}; missing: {_describe(missing)}"
             )
-
-
-def _content(mobject: Mobject) -> tuple[list[Any], list[ValueShape]]:
-    family = mobject.get_family()
-    runs = [member.ink.run for member in family if isinstance(member, Glyphs)]
-    return runs, [member for member in family if isinstance(member, ValueShape)]
 
 
 def _leaves(mobjects: Iterable[Mobject]) -> list[VMobject]:

@@ -26,9 +26,6 @@ from addnorm.scenes.elements.token import HEIGHT as CHIP_HEIGHT
 from addnorm.scenes.elements.token import chip_width, token_chip
 from addnorm.scenes.elements.value_chart import Band, Bars, Ground, Level, Quantity, Scale
 from addnorm.scenes.elements.vector_row import Columns, VectorRow, number_size, vector_row
-from addnorm.scenes.storyboard import Element, State, Storyboard
-from addnorm.scenes.text import Wording, relation_line, symbol_line, token_line, value_line
-from addnorm.scenes.theme import FRAME_HEIGHT, FRAME_WIDTH, SAFE_MARGIN, TYPE
 from addnorm.scenes.films.r44.states import (
     FILM,
     STATES,
@@ -38,6 +35,9 @@ from addnorm.scenes.films.r44.states import (
     feature_window,
     is_affine,
 )
+from addnorm.scenes.storyboard import Element, State, Storyboard
+from addnorm.scenes.text import Wording, relation_line, symbol_line, token_line, value_line
+from addnorm.scenes.theme import FRAME_HEIGHT, FRAME_WIDTH, SAFE_MARGIN, TYPE
 
 RIGHT = FRAME_WIDTH * (0.5 - SAFE_MARGIN)
 LEFT = -RIGHT
@@ -56,8 +56,8 @@ ATTENTION_WIDTH, ATTENTION_HEIGHT = 3.3, 1.4
 NODE_WIDTH, NODE_HEIGHT = 1.3, 0.9
 JUNCTION_RADIUS = 0.36
 SKIP_Y = 2.0
-TOKENS_Y = -1.85
-BUS_Y, FEED_Y = -1.1, -0.8
+TOKENS_Y = -1.95
+BUS_Y, FEED_Y, READING_Y = -1.3, -1.02, -0.68
 
 # b5: token rows by features.
 GRID_LEFT, GRID_RIGHT = -4.0, 2.2
@@ -221,7 +221,7 @@ def token_places(easel: Easel, state: State) -> tuple[dict[int, float], float]:
     tokens = _shown_tokens(state)
     width = chip_width(easel.pen, [token_line(easel.trace, token) for token in tokens])
     pitch = width + 0.35
-    left = ATTENTION_X - pitch * (len(tokens) - 1) / 2
+    left = ATTENTION_X - min(pitch * (len(tokens) - 1) / 2, RIGHT + ATTENTION_X - 0.75 - width / 2)
     return {token: left + n * pitch for n, token in enumerate(tokens)}, width
 
 
@@ -273,7 +273,7 @@ def reading(easel: Easel, element: Element, state: State) -> Mobject:
         [(ATTENTION_X, BUS_Y), (ATTENTION_X, FLOW_Y - ATTENTION_HEIGHT / 2 - 0.06)], color, 2.5, tip=0.2
     )
     words = easel.pen.write(easel.wording.line(element.words[0], "secondary"), TYPE.note)
-    return VGroup(*lines, bus, up, words.place(ATTENTION_X + 0.35, BUS_Y + 0.19))
+    return VGroup(*lines, bus, up, words.place(ATTENTION_X + 0.35, READING_Y))
 
 
 def input_node(easel: Easel, element: Element, state: State) -> Mobject:

@@ -23,7 +23,7 @@ from addnorm.scenes.storyboard import (
     elide_middle,
     window_around,
 )
-from addnorm.scenes.text import is_constant
+from addnorm.scenes.text import is_constant, text_width, token_text
 
 FILM = "r44"
 NAMES = {
@@ -42,13 +42,14 @@ POINTERS = tuple(f"{FILM}.pointers.{key}" for key in ("previous", "causal", "pla
 
 TOKEN_SLOTS = 5
 ROW_SLOTS = 3
+TOKENS_ROOM, TOKEN_EDGES = 80.0, 5.5
 
 # How much fits into a row at the smallest font size, in widths of a digit.
 ROWS = ("resid_pre", "attn_out", "resid_mid", "ln.out")
 ROW_ROOM, CELL_EDGES, GAP_ROOM, MOST_CELLS, MOST_BESIDE_GAP = 40.0, 1.4, 14.0, 5, 3
 
 # In a wide row's chart, what is cut: at most so many values, each so many times larger than the next one.
-MOST_CUT, OUTLIER = 2, 2.5
+FEWEST_CUT, MOST_CUT, OUTLIER = 24, 2, 2.5
 
 
 def feature_window(trace: Trace) -> Window:
@@ -104,18 +105,17 @@ def _frame(state: str, *elements: Element) -> tuple[Element, ...]:
     )
 
 
-def _tokens(trace: Trace, slots: int) -> tuple[Element, ...]:
-    """The tokens shown, and where a long row goes on."""
+def _tokens(trace: Trace, most: int) -> tuple[Element, ...]:
+    """The tokens shown, at most so many and no more than fit side by side, and where a long row goes on."""
     total, followed = trace.example.n_tokens, trace.example.followed
-    shown = window_around(total, followed, slots)
+    widest = max(text_width(token_text(label)) for label in trace.example.tokens)
+    shown = window_around(total, followed, max(1, min(most, int(TOKENS_ROOM / (widest + TOKEN_EDGES)))))
     ends = (("before", shown.start), ("after", total - shown.stop))
-    return (
-        *(
-            Element("token", f"token.{token}", look="followed" if token == followed else "dimmed")
-            for token in shown
-        ),
-        *(Element("more_tokens", f"more.{end}") for end, hidden in ends if hidden),
+    tokens = tuple(
+        Element("token", f"token.{token}", look="followed" if token == followed else "dimmed")
+        for token in shown
     )
+    return (*tokens, *(Element("more_tokens", f"more.{end}") for end, hidden in ends if hidden))
 
 
 def _b4(trace: Trace) -> tuple[Element, ...]:
@@ -285,10 +285,11 @@ def normalized_row(trace: Trace) -> Element:
 def cut_features(trace: Trace, quantity: str) -> tuple[int, ...]:
     """The features of the followed row whose bars are cut: in a wide row, those that stand far above all others.
 
-    A value is cut if it is more than OUTLIER times as large as the next one in magnitude.
+    A value is cut if it is more than OUTLIER times as large as the next one in magnitude. Rows of few features
+    show each number in full, so nothing is cut there.
     """
     row = np.abs(trace[quantity].value[trace.example.followed])
-    if not feature_window(trace).hidden or len(row) < 2:
+    if len(row) < FEWEST_CUT:
         return ()
     order = np.argsort(-row, kind="stable")
     steps = [n for n in range(min(MOST_CUT, len(row) - 1)) if row[order[n]] > OUTLIER * row[order[n + 1]]]
