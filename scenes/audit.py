@@ -1,52 +1,118 @@
 """The frame audit: whatever is drawn must be what the math says, on every frame.
 
-It walks the leaves of the draw list after all updaters have run and reports what it saw of the labels, which
-becomes the manifest. It trusts nothing that a mobject says of itself except which value it claims to show.
+It walks the leaves of the draw list after all updaters have run, and reports the numbers and lengths it saw,
+which becomes the manifest. It trusts nothing that a mobject says of itself except which value it claims to
+show: what a line says is judged by :mod:`truth`, how its glyphs look by typesetting it again, and how long a
+length is by the trace. Then it looks at the frame as a whole: whether a number is partly hidden, runs into
+another text, or stands beside a length that is on its way.
+
+A leaf that looks as it did on the frame before is not looked at again, so a frame costs what has changed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from manim import Mobject, VMobject
+from numpy.typing import NDArray
 
 from addnorm.mathcore.errors import AddnormError
 from addnorm.mathcore.labels import Label
 from addnorm.mathcore.trace import Trace
-from addnorm.scenes.elements.lettering import Glyphs, similarity
+from addnorm.scenes.contours import digit_in, inside, near, polygons, samples
+from addnorm.scenes.elements.lettering import Glyphs, Ink
 from addnorm.scenes.elements.shapes import Shape
 from addnorm.scenes.elements.value_chart import ValueShape
-from addnorm.scenes.text import Wording
+from addnorm.scenes.manifest import LengthSighting, Seen, Sighting
+from addnorm.scenes.text import Line, Sum, Wording
+from addnorm.scenes.theme import FRAME_HEIGHT, FRAME_WIDTH
+from addnorm.scenes.truth import complaint
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+Box = tuple[float, float, float, float]
 
 TOLERANCE = 1e-6
 """Largest distance, in em or scene units, that a point may have from its place. Rounding leaves about 1e-12."""
+
+ROUNDING = 1e-9
+"""Scene units: what moves no further has not moved."""
+
+UNSEEN = 1 / 510
+"""An opacity, or in scene units a size, that leaves no trace in a picture of 256 shades."""
+
+OPAQUE = 0.5
+"""From this opacity on, a shape hides what lies under it, and a text counts as one that can be read."""
+
+GLIMPSE = 0.02
+"""The share of a number's ink that may be hidden, as where it touches the frame round it; with less than that
+left of it, a number is gone."""
+
+BESIDE = 0.3
+"""Scene units. A number nearer than that to a length would be read as the value of that length."""
+
+APART = 0.15
+"""In em: two texts in a line that are nearer would be read as one."""
+
+SAMPLE_PITCH = 0.06
+"""In em: how densely the ink of a number is tested for what hides it."""
+
+STROKE_UNIT = 0.01
+"""Scene units in a unit of manim's stroke width."""
 
 
 class AuditError(AddnormError):
     """A frame shows something that the math does not have."""
 
 
-@dataclass(frozen=True)
-class Sighting:
-    """One label on one frame: its box in scene units (left, top, right, bottom) and its opacity."""
+@dataclass(eq=False)
+class _Leaf:
+    """One drawn leaf as it was looked at: how it was painted and placed, and what of numbers it shows.
 
-    mark: int
-    label: Label
-    box: tuple[float, float, float, float]
+    ``box`` is left, bottom, right, top. Of glyphs, ``em`` and ``origin`` tell how their outline was placed; of a
+    value shape, ``raised`` how far up it was moved. It is ``at_rest`` if nothing changed since the frame before; ``place``
+    is the same thing for leaves that only differ in their paint.
+    """
+
+    mobject: VMobject
+    claims: tuple[object, ...]
+    paint: bytes
+    points: Array
     opacity: float
+    box: Box
+    seen: Seen = ()
+    em: float = 0.0
+    origin: Array = field(default_factory=lambda: np.zeros(2))
+    raised: float = 0.0
+    at_rest: bool = False
+    place: object = field(default_factory=object)
 
+    def __str__(self) -> str:
+        kind = type(self.mobject).__name__
+        match self.mobject:
+            case Glyphs(ink=ink):
+                return f"{kind} {ink.run.text!r}"
+            case ValueShape() as shape:
+                return f"{kind} of {', '.join(f'{q.name}[{q.token}]' for q in shape.quantities()) or 'zero'}"
+        x, y = (self.box[0] + self.box[2]) / 2, (self.box[1] + self.box[3]) / 2
+        return f"{kind} at ({x:.2f}, {y:.2f})"
 
-@dataclass(frozen=True)
-class LengthSighting:
-    """One value drawn as a length on one frame: where it starts and ends, in scene units, and its progress."""
+    @property
+    def is_text(self) -> bool:
+        return isinstance(self.mobject, Glyphs)
 
-    mark: int
-    ref: str
-    low: float
-    high: float
-    progress: float
+    @property
+    def is_length(self) -> bool:
+        return isinstance(self.mobject, ValueShape)
+
+    @property
+    def is_plain(self) -> bool:
+        return not self.is_text and not self.is_length
 
 
 class Auditor:
@@ -55,67 +121,320 @@ class Auditor:
     def __init__(self, trace: Trace, wording: Wording) -> None:
         self._trace = trace
         self._wording = wording
-        self._true_runs: set[object] = set()
+        self._true_lines: dict[tuple[Line, str, float | None], tuple[Array, ...]] = {}
+        self._true_inks: dict[int, Ink] = {}
+        self._plain_outlines: set[bytes] = set()
+        self._before: dict[int, _Leaf] = {}
+        self._still: list[_Leaf] = []
+        self._frame: list[_Leaf] = []
+        self._covers: dict[tuple[object, object, bool, bool], Mask] = {}
 
-    def inspect(self, drawn: Sequence[Mobject]) -> tuple[Sighting, ...]:
-        """Check the leaves of a draw list and report the labels among them. Raises AuditError."""
-        visible = [mobject for mobject in drawn if _opacity(mobject) > 0]
-        sightings = tuple(sighting for mobject in visible for sighting in self._look_at(mobject))
-        travelling = {shape.t for shape in visible if isinstance(shape, ValueShape) and 0 < shape.t < 1}
-        if len(travelling) > 1:
-            raise AuditError(f"lengths on their way have gone different shares of it: {sorted(travelling)}")
-        return sightings
+    def inspect(self, drawn: Sequence[Mobject], *, over_still: bool = False) -> Seen:
+        """Check the leaves of a draw list, and report the numbers and lengths that can be seen.
 
-    def _look_at(self, mobject: Mobject) -> tuple[Sighting, ...]:
-        if isinstance(mobject, Glyphs):
-            return self._glyphs(mobject)
-        if isinstance(mobject, ValueShape):
-            self._value_shape(mobject)
-        elif not _is_plain_shape(mobject):
+        ``over_still`` says that they are drawn over what was kept. Raises AuditError.
+        """
+        leaves = [leaf for mobject in drawn if (leaf := self._leaf(mobject))]
+        self._before = {id(leaf.mobject): leaf for leaf in leaves}
+        self._frame = [*self._still, *leaves] if over_still else leaves
+        hidden = self._hidden(self._frame)
+        visible = [leaf for leaf in self._frame if hidden.get(leaf, 0) < 1] if hidden else self._frame
+        numbers = [leaf for leaf in visible if leaf.seen and leaf.is_text]
+        _require_apart(visible, numbers)
+        _require_one_chart(visible, numbers)
+        return tuple(
+            replace(sighting, opacity=sighting.opacity * (1 - hidden[leaf])) if leaf in hidden else sighting
+            for leaf in visible
+            for sighting in leaf.seen
+        )
+
+    def keep(self) -> None:
+        """What was just inspected stays as it is beneath the frames that follow."""
+        self._still, self._before, self._covers = self._frame, {}, {}
+        for leaf in self._still:
+            self._rest(leaf)
+
+    # One leaf.
+
+    def _leaf(self, mobject: Mobject) -> _Leaf | None:
+        """A leaf as it is drawn now, or None if it cannot be seen."""
+        if not isinstance(mobject, VMobject) or mobject.get_background_image():
+            raise AuditError(f"{type(mobject).__name__} is drawn, which is a picture and may show anything")
+        opacity = max(opacities := _opacities(mobject))
+        if not opacity >= UNSEEN:
+            return None
+        claims = (opacities[1] > 0, opacities[2] > 0, mobject.get_stroke_width(), *_claims(mobject))
+        paint = mobject.get_fill_rgbas().tobytes() + mobject.get_stroke_rgbas().tobytes()
+        before = self._before.get(id(mobject))
+        if before is None or before.claims != claims or not _same_place(before.points, mobject.points):
+            box = _box(mobject)
+            if max(box[2] - box[0], box[3] - box[1]) < UNSEEN:
+                return None
+            leaf = _Leaf(mobject, claims, paint, mobject.points.copy(), opacity, box)
+            self._look_at(leaf, moves=before is not None)
+            return leaf
+        if before.paint == paint:
+            self._rest(before)
+            return before
+        leaf = replace(before, paint=paint, opacity=opacity, at_rest=False)
+        leaf.seen = tuple(replace(sighting, opacity=opacity) for sighting in before.seen)
+        _require_even_ink(leaf)
+        return leaf
+
+    def _rest(self, leaf: _Leaf) -> None:
+        """Note that a leaf has not changed. A shape that has come to rest must not look like a digit."""
+        if not leaf.at_rest and leaf.is_plain:
+            self._require_no_digit(leaf)
+        leaf.at_rest = True
+
+    def _look_at(self, leaf: _Leaf, moves: bool) -> None:
+        mobject = leaf.mobject
+        if type(mobject) is Glyphs:
+            self._glyphs(leaf, mobject)
+        elif isinstance(mobject, ValueShape) and _is_defined_in(type(mobject), ValueShape.__module__):
+            self._value_shape(leaf, mobject)
+        elif isinstance(mobject, Shape) or _is_defined_in(type(mobject), "manim.mobject.geometry."):
+            if not moves:
+                self._require_no_digit(leaf)
+        else:
             raise AuditError(
-                f"{type(mobject).__name__} is drawn, which neither comes from the text factory"
-                f" nor is a plain shape; use scenes.elements"
+                f"{leaf} is drawn, which neither comes from the text factory nor is a plain shape;"
+                f" use scenes.elements"
             )
-        return ()
 
-    def _glyphs(self, glyphs: Glyphs) -> tuple[Sighting, ...]:
-        run = glyphs.ink.run
-        if run not in self._true_runs:
-            if complaint := self._wording.complaint(run):
-                raise AuditError(complaint)
-            self._true_runs.add(run)
-        _, rest = similarity(glyphs.points, glyphs.ink.outline)
-        if rest > TOLERANCE:
+    def _require_no_digit(self, leaf: _Leaf) -> None:
+        outline = leaf.points.tobytes()
+        if outline not in self._plain_outlines:
+            if digit := digit_in(leaf.points):
+                raise AuditError(f"{leaf} has the outline of the digit {digit}")
+            self._plain_outlines.add(outline)
+
+    def _glyphs(self, leaf: _Leaf, glyphs: Glyphs) -> None:
+        ink = glyphs.ink
+        if self._true_inks.get(id(ink)) is not ink:
+            truth = self._outline(leaf, ink)
+            if ink.language != self._wording.language or not np.array_equal(ink.outline, truth):
+                raise AuditError(f"{leaf}: its outline is not the one in which this text is set")
+            self._true_inks[id(ink)] = ink
+        leaf.em, rest = ink.fit(glyphs.points)
+        if not rest <= TOLERANCE:
             raise AuditError(
-                f"{run.text!r}: the drawn glyphs are not those of this text under one even scaling and a shift"
+                f"{leaf}: the drawn glyphs are not those of this text under one even scaling and a shift"
                 f" (off by {rest:.3g} em)"
             )
-        if not isinstance(run.source, Label):
-            return ()
-        (left, bottom, _), (right, top, _) = glyphs.points.min(axis=0), glyphs.points.max(axis=0)
-        return (Sighting(id(glyphs), run.source, (left, top, right, bottom), _opacity(glyphs)),)
+        _require_even_ink(leaf)
+        leaf.origin = (glyphs.points[0] - leaf.em * ink.outline[0])[:2]
+        if isinstance(ink.run.source, Label | Sum):
+            left, bottom, right, top = leaf.box
+            leaf.seen = (Sighting(id(glyphs), ink.run.source, (left, top, right, bottom), leaf.opacity),)
 
-    def _value_shape(self, shape: ValueShape) -> None:
+    def _outline(self, leaf: _Leaf, ink: Ink) -> Array:
+        """The outline in which a text that is true is set."""
+        key = (ink.line, ink.language, ink.width)
+        if key not in self._true_lines:
+            if false := complaint(ink.line, self._wording):
+                raise AuditError(f"{leaf}: {false}")
+            self._true_lines[key] = ink.set_again()
+        return self._true_lines[key][ink.n]
+
+    def _value_shape(self, leaf: _Leaf, shape: ValueShape) -> None:
+        lefts, rights = np.array(shape.ground.lefts), np.array(shape.ground.rights)
+        if not 0 <= shape.t <= 1 or (lefts >= rights).any() or (rights[:-1] > lefts[1:]).any():
+            raise AuditError(
+                f"{leaf}: its parts do not stand side by side, or it has gone {shape.t} of its way"
+            )
         expected = shape.expected(self._trace)
         if shape.points.shape != expected.shape:
-            raise AuditError(f"{type(shape).__name__} of {_names(shape)} has lost or gained parts")
+            raise AuditError(f"{leaf} has lost or gained parts")
         shift = (shape.points - expected).mean(axis=0)
-        if np.abs(shape.points - expected - shift).max() > TOLERANCE:
-            raise AuditError(f"{type(shape).__name__} of {_names(shape)}: a drawn length is not the length of its value")
+        off = np.abs(shape.points - expected - shift).max()
+        if not off <= TOLERANCE:
+            raise AuditError(f"{leaf}: a drawn length is not the length of its value (off by {off:.3g})")
+        leaf.raised = up = float(shift[1])
+        leaf.seen = tuple(
+            LengthSighting(
+                id(shape), length._replace(base=length.base + up, tip=length.tip + up), leaf.opacity
+            )
+            for length in shape.lengths(self._trace)
+        )
+
+    # The frame as a whole.
+
+    def _hidden(self, leaves: list[_Leaf]) -> dict[_Leaf, float]:
+        """The share of each number and length that later shapes or the frame's edge hide; 1 if it is gone."""
+        hidden: dict[_Leaf, float] = {}
+        for leaf, shapes in _overlaps(leaves):
+            probes = _probes(leaf)
+            away = (np.abs(probes) > (FRAME_WIDTH / 2, FRAME_HEIGHT / 2)).any(axis=1)
+            covers = [(shape, mask) for shape in shapes if (mask := self._cover(leaf, shape, probes)).any()]
+            share = float(np.logical_or.reduce([away, *(mask for _, mask in covers)]).mean())
+            if share <= GLIMPSE:
+                continue
+            hidden[leaf] = share if share < 1 - GLIMPSE else 1.0
+            if share < 1 - GLIMPSE and leaf.at_rest and all(shape.at_rest for shape, _ in covers):
+                by = " and ".join(str(shape) for shape, _ in covers) or "the edge of the frame"
+                raise AuditError(f"{leaf} is partly hidden by {by}")
+        return hidden
+
+    def _cover(self, leaf: _Leaf, cover: _Leaf, probes: Array) -> Mask:
+        """Which probes of a leaf a shape hides. A line may cross a bar: it hides nothing of its length."""
+        fill, stroke, _ = _opacities(cover.mobject)
+        fills, strokes = fill >= OPAQUE, stroke >= OPAQUE and leaf.is_text
+        key = (leaf.place, cover.place, fills, strokes)
+        if key not in self._covers:
+            outline = polygons(cover.points)
+            mask = inside(outline, probes) if fills else np.zeros(len(probes), dtype=np.bool_)
+            if strokes:
+                mask |= near(outline, probes, cover.mobject.get_stroke_width() * STROKE_UNIT / 2)
+            self._covers[key] = mask
+        return self._covers[key]
 
 
-def _names(shape: ValueShape) -> str:
-    return ", ".join(f"{quantity.name}[{quantity.token}]" for quantity in shape.quantities())
+def _overlaps(leaves: list[_Leaf]) -> Iterator[tuple[_Leaf, list[_Leaf]]]:
+    """Each number and length of which something may be hidden, with the later shapes that reach into its box."""
+    subjects = [(rank, leaf) for rank, leaf in enumerate(leaves) if leaf.seen]
+    shapes = [(rank, leaf) for rank, leaf in enumerate(leaves) if not leaf.is_text and leaf.opacity >= OPAQUE]
+    if not subjects:
+        return
+    boxes = _boxes([leaf for _, leaf in subjects])
+    later = np.array([rank for rank, _ in subjects])[:, None] < np.array(
+        [rank for rank, _ in shapes], dtype=int
+    )
+    meeting = later & _meet(boxes, _boxes([leaf for _, leaf in shapes]))
+    away = (np.abs(boxes) > (FRAME_WIDTH / 2, FRAME_HEIGHT / 2) * 2).any(axis=1)
+    for n in np.flatnonzero(meeting.any(axis=1) | away):
+        leaf = subjects[n][1]
+        yield (
+            leaf,
+            [shapes[m][1] for m in np.flatnonzero(meeting[n]) if leaf.is_text or not shapes[m][1].is_length],
+        )
 
 
-def _opacity(mobject: Mobject) -> float:
-    if not isinstance(mobject, VMobject):
-        return 1.0
-    stroke = mobject.get_stroke_opacity() if mobject.get_stroke_width() > 0 else 0.0
-    return float(max(mobject.get_fill_opacity(), stroke))
+def _require_apart(leaves: list[_Leaf], numbers: list[_Leaf]) -> None:
+    """No number stands so near another text that both would be read as one."""
+    standing = [leaf for leaf in numbers if leaf.at_rest and leaf.opacity >= OPAQUE]
+    if not standing:
+        return
+    texts = [leaf for leaf in leaves if leaf.is_text and leaf.at_rest and leaf.opacity >= OPAQUE]
+    reach = np.array([(-APART * leaf.em, 0, APART * leaf.em, 0) for leaf in standing])
+    reached = _boxes(standing) + reach
+    for n, m in np.argwhere(_meet(reached, _boxes(texts))):
+        number, text = standing[n], texts[m]
+        if number is text or _ink(number).line is _ink(text).line and _ink(number).n != _ink(text).n:
+            continue
+        if _same_place(number.points, text.points):  # a copy that lies exactly on it
+            continue
+        if _meet(reached[n : n + 1], _contour_boxes(text)).any():
+            raise AuditError(f"{number} runs into {text}")
 
 
-def _is_plain_shape(mobject: Mobject) -> bool:
-    """Geometry that manim draws from numbers of its own; a bare VMobject or an SVG could hide a text."""
-    module = type(mobject).__module__
-    return isinstance(mobject, Shape) or module.startswith("manim.mobject.geometry.")
+def _require_one_chart(leaves: list[_Leaf], numbers: list[_Leaf]) -> None:
+    """All lengths share one scale and one ground, and on their way one t and no number beside them."""
+    lengths = [(leaf, shape) for leaf in leaves if isinstance(shape := leaf.mobject, ValueShape)]
+    moving = [leaf for leaf, shape in lengths if 0 < shape.t < 1]
+    shares = [shape.t for _, shape in lengths if 0 < shape.t < 1]
+    if moving and max(shares) - min(shares) > TOLERANCE:
+        raise AuditError(
+            f"{moving[0]} and other lengths on their way have gone different shares of it: {shares}"
+        )
+    for leaf in moving:
+        if leaf.at_rest:
+            raise AuditError(f"{leaf} rests between two values")
+        near_it = _boxes([leaf]) + (-BESIDE, -BESIDE, BESIDE, BESIDE)
+        for n in np.flatnonzero(_meet(near_it, _boxes(numbers))):
+            raise AuditError(f"{numbers[n]} stands beside {leaf}, which is between two values")
+    standing = [(leaf, shape.ground.scale(shape.t)) for leaf, shape in lengths if leaf.at_rest]
+    for leaf, scale in standing[1:]:
+        first, other = standing[0]
+        if abs(scale.unit - other.unit) > TOLERANCE * other.unit:
+            raise AuditError(f"{leaf} and {first} are drawn on two scales")
+        if scale == other and abs(leaf.raised - first.raised) > TOLERANCE:
+            raise AuditError(f"{leaf} and {first} do not stand on the same zero")
+
+
+def _opacities(mobject: VMobject) -> tuple[float, float, float]:
+    """The opacity of fill, stroke and background stroke as the camera draws them."""
+    return (
+        float(mobject.get_fill_rgbas()[:, 3].max()),
+        float(mobject.get_stroke_rgbas()[:, 3].max()) if mobject.get_stroke_width() else 0.0,
+        float(mobject.get_stroke_rgbas(True)[:, 3].max()) if mobject.get_stroke_width(True) else 0.0,
+    )
+
+
+def _box(mobject: VMobject) -> Box:
+    half = mobject.get_stroke_width() * STROKE_UNIT / 2
+    left, bottom, _ = (mobject.points.min(axis=0) - half).tolist()
+    right, top, _ = (mobject.points.max(axis=0) + half).tolist()
+    return left, bottom, right, top
+
+
+def _same_place(points: Array, others: Array) -> bool:
+    """Whether two outlines lie on one another; what an animation that only fades leaves is rounding."""
+    return points.shape == others.shape and bool(np.abs(points - others).max() < ROUNDING)
+
+
+def _require_even_ink(leaf: _Leaf) -> None:
+    """A text has one colour, no line round it, and no part that is more transparent than the rest."""
+    if leaf.is_text:
+        fill = leaf.mobject.get_fill_rgbas()
+        if any(_opacities(leaf.mobject)[1:]) or (len(fill) > 1 and (fill != fill[0]).any()):
+            raise AuditError(f"{leaf}: its glyphs are not of one colour, or have a line round them")
+
+
+def _claims(mobject: VMobject) -> tuple[Any, ...]:
+    """What a mobject claims to show, beyond its looks."""
+    match mobject:
+        case Glyphs(ink=ink):
+            return (id(ink),)
+        case ValueShape(t=t, ground=ground):
+            return (t, ground, mobject.measured())
+    return ()
+
+
+@lru_cache
+def _is_defined_in(kind: Any, module: str) -> bool:
+    """Whether a class is really the one of its name in a module (or in one whose name begins so)."""
+    home = kind.__module__
+    return home.startswith(module) and getattr(sys.modules.get(home), kind.__name__, None) is kind
+
+
+def _boxes(leaves: list[_Leaf]) -> Array:
+    return np.array([leaf.box for leaf in leaves]).reshape(-1, 4)
+
+
+def _meet(boxes: Array, others: Array) -> Mask:
+    """Which boxes overlap which others."""
+    left, bottom, right, top = boxes.T[..., None]
+    return np.asarray(
+        (left < others[:, 2]) & (right > others[:, 0]) & (bottom < others[:, 3]) & (top > others[:, 1])
+    )
+
+
+def _ink(leaf: _Leaf) -> Ink:
+    assert isinstance(leaf.mobject, Glyphs)
+    return leaf.mobject.ink
+
+
+def _probes(leaf: _Leaf) -> Array:
+    """Points all over a number's ink, or along the middle of each bar, where something might hide it."""
+    if leaf.is_text:
+        return leaf.origin + leaf.em * _samples_of(_ink(leaf).outline.tobytes())
+    corners = leaf.mobject.points[:, :2].reshape(-1, 4, 4, 2)[:, :, 0]
+    low, high = corners[:, 0], corners[:, 2]
+    return np.concatenate([low + (high - low) * (0.5, share) for share in (0.1, 0.5, 0.9)])
+
+
+@lru_cache(maxsize=1024)
+def _samples_of(outline: bytes) -> Array:
+    return samples(np.frombuffer(outline).reshape(-1, 3), SAMPLE_PITCH)
+
+
+def _contour_boxes(leaf: _Leaf) -> Array:
+    """The boxes of a text's contours: of a paragraph none of them takes in a whole line."""
+    return np.tile(leaf.origin, 2) + leaf.em * _contours_of(_ink(leaf).outline.tobytes())
+
+
+@lru_cache(maxsize=1024)
+def _contours_of(outline: bytes) -> Array:
+    contours = polygons(np.frombuffer(outline).reshape(-1, 3))
+    return np.array([(*contour.min(axis=0), *contour.max(axis=0)) for contour in contours])

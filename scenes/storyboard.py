@@ -7,7 +7,7 @@ reviewed as text, queried without drawing, and it is what the stage compares eve
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from addnorm.mathcore.errors import AddnormError
 from addnorm.mathcore.labels import Label
@@ -44,10 +44,14 @@ class Element:
 
 @dataclass(frozen=True)
 class State:
-    """One picture with its motion into it. Its heading and caption stand in the catalogue under its name."""
+    """One picture with its motion into it. Its heading and caption stand in the catalogue under its name.
+
+    ``passing`` are elements that the motion shows on its way and takes away again.
+    """
 
     name: str
     elements: tuple[Element, ...]
+    passing: tuple[Element, ...] = ()
 
     @property
     def labels(self) -> tuple[Label, ...]:
@@ -67,20 +71,32 @@ class State:
         """The element of this name, if the state has it."""
         return next((element for element in self.elements if element.name == name), None)
 
+    def without(self, kind: str) -> State:
+        """The state without its elements of one kind."""
+        return replace(self, elements=tuple(element for element in self.elements if element.kind != kind))
+
 
 @dataclass(frozen=True)
 class Storyboard:
-    """A film's states in playing order, and the panels: still pictures beside the film."""
+    """A film's states in playing order, and the panels: still pictures beside the film.
+
+    ``cautions`` and ``pointers`` are catalogue keys of what has to be said beside it: how far it holds, and where
+    to go on.
+    """
 
     film: str
     states: tuple[State, ...]
     panels: tuple[State, ...] = ()
+    cautions: tuple[str, ...] = ()
+    pointers: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for state in (*self.states, *self.panels):
             names = [element.name for element in state.elements]
             if len(set(names)) != len(names):
-                raise AddnormError(f"{self.film}.{state.name}: two elements bear one name among {sorted(names)}")
+                raise AddnormError(
+                    f"{self.film}.{state.name}: two elements bear one name among {sorted(names)}"
+                )
 
     def state(self, name: str) -> State:
         """The state or panel of this name."""
@@ -129,23 +145,18 @@ class Window:
     gap: int
     hidden: int
 
-    @property
-    def slots(self) -> int:
-        """How many places the window takes, the one that stands for the hidden ones included."""
-        return len(self.shown) + (self.hidden > 0)
 
+def elide_middle(total: int, limit: int, shown: int) -> Window:
+    """All of ``total`` columns if they are at most ``limit``, otherwise the first and last ones, ``shown`` in all.
 
-def elide_middle(total: int, slots: int) -> Window:
-    """All of ``total`` columns if they fit in ``slots``, otherwise the first and last ones around a gap.
-
-    >>> elide_middle(384, 5)
-    Window(shown=(0, 1, 382, 383), gap=2, hidden=380)
+    >>> elide_middle(384, 5, 3)
+    Window(shown=(0, 1, 383), gap=2, hidden=381)
     """
-    if total <= slots:
+    if total <= limit:
         return Window(tuple(range(total)), total, 0)
-    head = slots // 2
-    tail = slots - 1 - head
-    return Window((*range(head), *range(total - tail, total)), head, total - head - tail)
+    head = (shown + 1) // 2
+    tail = shown - head
+    return Window((*range(head), *range(total - tail, total)), head, total - shown)
 
 
 def window_around(total: int, center: int, slots: int) -> range:

@@ -5,9 +5,9 @@ is asked for in braces and answered by the core::
 
     caption = "LayerNorm reads the {features} of this row, nothing else: {mean}, {var}"
 
-In braces stand a symbol (``x``, ``r_i`` with the followed token as subscript), a counting phrase (``features``,
-``ordinal``), a name of the film (``film``), or a reference to a value (``ln.mean[0]``). An entry may be a table
-of variants; the first whose condition holds for the example is taken, else ``default``.
+In braces stand a symbol (``x``, ``r_i`` with the followed token as subscript), a counting phrase
+(``features``, ``ordinal``), a name of the film (``film``), or a reference to a value (``ln.mean[0]``). An entry
+may be a table of variants; the first whose condition holds for the example is taken, else ``default``.
 """
 
 from __future__ import annotations
@@ -16,18 +16,21 @@ import string
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
+from unicodedata import east_asian_width
 
 import numpy as np
 from numpy.typing import NDArray
 
 from addnorm.mathcore.errors import AddnormError
-from addnorm.mathcore.labels import Label, label, stage_label
-from addnorm.mathcore.symbols import Formula, Symbol, layer_norm_formula, symbol
+from addnorm.mathcore.labels import Label, relation, stage_label
+from addnorm.mathcore.recompute import recompute_places
+from addnorm.mathcore.symbols import Formula, Symbol, symbol
 from addnorm.mathcore.trace import Trace
 from addnorm.mathcore.words import elided, words
 from addnorm.scenes.paths import asset
+from addnorm.scenes.typeset import drawable
 
 
 @dataclass(frozen=True)
@@ -73,7 +76,15 @@ class FormulaAtom:
     n: int
 
 
-Source = Label | Symbol | FormulaAtom | Constant | Counted | Elided | Name | User
+@dataclass(frozen=True)
+class Sum:
+    """The sign between terms and their total: "=" only where the shown digits satisfy it."""
+
+    terms: tuple[Label, ...]
+    total: Label
+
+
+Source = Label | Sum | Symbol | FormulaAtom | Constant | Counted | Elided | Name | User
 
 
 @dataclass(frozen=True)
@@ -98,6 +109,11 @@ def value_line(number: Label, role: str = "text") -> Line:
     return (Run(number.text, number, role),)
 
 
+def relation_line(terms: tuple[Label, ...], total: Label, role: str = "secondary") -> Line:
+    """The sign between drawn terms and their total."""
+    return (Run(relation(terms, total), Sum(terms, total), role),)
+
+
 def symbol_line(named: Symbol) -> Line:
     """A symbol by itself, in the colour of its quantity."""
     return (Run(named.text, named, named.quantity),)
@@ -108,9 +124,27 @@ def name_line(name: str, role: str = "secondary") -> Line:
     return (Run(name, Name(name), role),)
 
 
+LONGEST_TOKEN = 12.0
+"""How wide a token's label may be, in widths of a digit; a longer one is drawn with its end left out."""
+
+
+def token_text(label: str) -> str:
+    """A token's label as it is drawn: literally, except for what the font lacks and what no chip can hold."""
+    text = drawable(label) if label.strip() else "␣"
+    if text_width(text) <= LONGEST_TOKEN:
+        return text
+    kept = next(n for n in range(len(text), 0, -1) if text_width(text[:n]) <= LONGEST_TOKEN - 1.5)
+    return f"{text[:kept]}…"
+
+
+def text_width(text: str) -> float:
+    """About how wide a text is, in widths of a digit, without typesetting it."""
+    return sum(1.8 if east_asian_width(c) in "WF" else 1.3 if c.isupper() else 1.0 for c in text)
+
+
 def token_line(trace: Trace, token: int, role: str = "text") -> Line:
-    """A token's own label, literally."""
-    return (Run(trace.example.tokens[token], User(f"tokens[{token}]"), role),)
+    """A token's own label, literally; what the font does not have stands as its code point."""
+    return (Run(token_text(trace.example.tokens[token]), User(f"tokens[{token}]"), role),)
 
 
 _SYMBOLS = {
@@ -152,7 +186,20 @@ class Wording:
 
     def line(self, key: str, role: str = "text") -> Line:
         """The line under a dotted key, such as ``r44.b2.caption``."""
-        return tuple(self._runs(self._entry(key), Constant(key), role))
+        return tuple(self._runs(self.entry(key), Constant(key), role))
+
+    def caption(self, film: str, state: str) -> Line:
+        """A state's caption: the user's own where the example has one, else the catalogue's."""
+        own = self.trace.example.captions.get(self.language, {})
+        if state in own:
+            return self.own_line(own[state], f"captions.{self.language}.{state}")
+        return self.line(f"{film}.{state}.caption")
+
+    def note(self) -> Line:
+        """The example's note in this language, or in another one it is written in; empty if it has none."""
+        notes = self.trace.example.note
+        language = self.language if self.language in notes else next(iter(notes), "")
+        return (Run(notes[language], User(f"note.{language}"), "secondary"),) if notes else ()
 
     def sign(self, sign: str, role: str = "secondary") -> Line:
         """A sign of arithmetic."""
@@ -166,45 +213,22 @@ class Wording:
         """A line in the user's own words, in which ``{ln.mean[0]}`` stands for a value."""
         return tuple(self._runs(text, User(place), role))
 
-    def complaint(self, run: Run) -> str | None:
-        """Why a run does not say what its source says now, or None if it does."""
-        match run.source:
-            case Label(ref=ref):
-                truth = label(self.trace, ref, run.source.style).text
-            case Symbol(quantity=quantity):
-                known = {symbol(quantity, token, self.trace.example.norm).text for token in self._tokens()}
-                truth = run.text if run.text in known else f"one of {', '.join(sorted(known))}"
-            case FormulaAtom():
-                truth = layer_norm_formula(self.trace.example.norm).text
-            case Counted(key=key):
-                truth = words(self.trace.example, self.language).get(key, "nothing")
-            case Elided(count=count):
-                truth = f"… {elided(count, self.language)} …"
-            case Constant(key=key):
-                pieces = {text for text, _ in _pieces(self._entry(key), key)}
-                truth = run.text if run.text in pieces else f"a piece of {self._entry(key)!r}"
-            case Name(name=name):
-                truth = name
-            case User(field=place):
-                truth = run.text if run.text in self._own_words(place) else "the user's own words"
-        return None if run.text == truth else f"{run.text!r} is drawn where {run.source} says {truth!r}"
-
-    def _tokens(self) -> tuple[int | None, ...]:
-        return (None, *range(self.trace.example.n_tokens))
-
-    def _entry(self, key: str) -> str:
+    def entry(self, key: str) -> str:
+        """The catalogue's text under a key: of variants, the one that fits the example."""
         node: Any = load_catalogue(self.language)
         for part in key.split("."):
             if not isinstance(node, Mapping) or part not in node:
                 raise AddnormError(f"assets/text/{self.language}.toml: {key}: there is no such entry")
             node = node[part]
         if isinstance(node, Mapping):
-            conditions = self._conditions()
-            node = next((text for condition, text in node.items() if condition in conditions), None)
+            node = next((text for condition, text in node.items() if condition in self._conditions), None)
         if not isinstance(node, str):
-            raise AddnormError(f"assets/text/{self.language}.toml: {key}: no variant fits this example; add 'default'")
+            raise AddnormError(
+                f"assets/text/{self.language}.toml: {key}: no variant fits this example; add 'default'"
+            )
         return node
 
+    @cached_property
     def _conditions(self) -> frozenset[str]:
         example = self.trace.example
         holds = {
@@ -212,15 +236,24 @@ class Wording:
             "one_feature": example.n_features == 1,
             "given": example.n_heads is None,
             "learned": not (is_constant(example.gamma) and is_constant(example.beta)),
+            "affine": bool((example.gamma != 1).any() or (example.beta != 0).any()),
             "pre": example.norm == "pre",
             "causal": example.mask == "causal",
+            "places": "recompute_places" in self.counted,
             "default": True,
         }
         return frozenset(name for name, true in holds.items() if true)
 
+    @cached_property
+    def counted(self) -> Mapping[str, str]:
+        """Every counting phrase: those of the example's shape, and the places needed to recompute by hand."""
+        places = recompute_places(self.trace, self.trace.example.followed)
+        extra = {} if places is None else {"recompute_places": str(places)}
+        return {**words(self.trace.example, self.language), **extra}
+
     def _runs(self, template: str, source: Constant | User, role: str) -> Iterator[Run]:
         where = source.key if isinstance(source, Constant) else source.field
-        for text, name in _pieces(template, where):
+        for text, name in pieces(template, where):
             if text:
                 yield Run(text, source, role)
             if name is not None:
@@ -232,9 +265,8 @@ class Wording:
             example = self.trace.example
             named = symbol(_SYMBOLS[letter], example.followed if token else None, example.norm)
             return Run(named.text, named, named.quantity)
-        counted = words(self.trace.example, self.language)
-        if name in counted:
-            return Run(counted[name], Counted(name), role)
+        if name in self.counted:
+            return Run(self.counted[name], Counted(name), role)
         if name in self.names:
             return Run(self.names[name], Name(self.names[name]), role)
         try:
@@ -243,26 +275,14 @@ class Wording:
             raise AddnormError(f"{where}: {{{name}}} names nothing that can be shown; {error}") from None
         return Run(number.text, number, number.ref.partition("[")[0])
 
-    def _own_words(self, place: str) -> set[str]:
-        example = self.trace.example
-        own: set[str] = {text for text in example.tokens}
-        own |= {text for title in example.title.values() for text, _ in _pieces(title, place)}
-        own |= {
-            text
-            for captions in example.captions.values()
-            for caption in captions.values()
-            for text, _ in _pieces(caption, place)
-        }
-        return own
-
 
 def is_constant(vector: NDArray[np.float64]) -> bool:
     """Whether a vector can be shown as one number."""
     return bool((vector == vector[0]).all())
 
 
-def _pieces(template: str, where: str) -> Iterator[tuple[str, str | None]]:
-    """The template cut at its braces: literal text, and the name in the braces after it if there is one."""
+def pieces(template: str, where: str) -> Iterator[tuple[str, str | None]]:
+    """A template cut at its braces: literal text, and the name in the braces after it if there is one."""
     try:
         for text, name, _, _ in string.Formatter().parse(template):
             yield text, name

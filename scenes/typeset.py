@@ -31,6 +31,9 @@ CAP_HEIGHT = 0.733
 SCRIPT_SCALE = 0.68
 """Size of sub- and superscripts in prose, relative to the text they stand in."""
 
+LINE_PITCH = 1.353
+"""Distance of the baselines of a paragraph, in em: the height of a line, which is that of a capital, and the leading."""
+
 _EM = 100.0  # points; outlines are divided by it, so the value only has to be large enough to be exact
 
 _TEMPLATE = f"""
@@ -38,7 +41,7 @@ _TEMPLATE = f"""
 #let width = json(bytes(sys.inputs.width))
 #set page(width: auto, height: auto, margin: 0pt, fill: none)
 #set text(font: "{FONT_FAMILY}", size: {_EM}pt, lang: sys.inputs.language, ligatures: false, fallback: false)
-#set par(leading: 0.62em)
+#set par(leading: {LINE_PITCH - CAP_HEIGHT}em)
 #set super(typographic: false, size: {SCRIPT_SCALE}em, baseline: -0.42em)
 #set sub(typographic: false, size: {SCRIPT_SCALE}em, baseline: 0.16em)
 #show math.equation: set text(font: "New Computer Modern Math", weight: 450, size: 1.18em, fallback: false)
@@ -77,11 +80,12 @@ class Setting:
     """A typeset line or paragraph.
 
     ``outlines``: for each span an array of shape (4·n, 3), cubic Bézier segments in em; x grows to the right
-    from the left edge, y upwards from the first baseline. ``width``: the advance in em.
+    from the left edge, y upwards from the first baseline. ``width``: the advance in em. ``lines``: how many.
     """
 
     outlines: tuple[NDArray[np.float64], ...]
     width: float
+    lines: int
 
 
 def typeset(spans: Sequence[Span], language: str = "en", width: float | None = None) -> Setting:
@@ -91,7 +95,9 @@ def typeset(spans: Sequence[Span], language: str = "en", width: float | None = N
     """
     for span in spans:
         if lacking := missing_characters(span.text):
-            raise AddnormError(f"text {span.text!r}: the bundled font has no {lacking[0]!r} (U+{ord(lacking[0]):04X})")
+            raise AddnormError(
+                f"text {span.text!r}: the bundled font has no {lacking[0]!r} (U+{ord(lacking[0]):04X})"
+            )
     setting = _typeset(tuple(_pieces(span) for span in spans), language, width, len(spans))
     for span, outline in zip(spans, setting.outlines, strict=True):
         _require_all_glyphs(span, outline)
@@ -193,7 +199,8 @@ def _read_svg(svg: ElementTree.Element, count: int) -> Setting:
         elif len(points):
             drawn[number].append(points)
     outlines = tuple(_to_em(parts, baseline) for parts in drawn.values())
-    return Setting(outlines, float(svg.get("viewBox", "0 0 0 0").split()[2]) / _EM)
+    width, height = (float(side) / _EM for side in svg.get("viewBox", "0 0 0 0").split()[2:])
+    return Setting(outlines, width, 1 + round((height - CAP_HEIGHT) / LINE_PITCH))
 
 
 def _placed(
@@ -240,7 +247,9 @@ def _outline(path: str) -> NDArray[np.float64]:
             segments.append(_line(here, points[0]))
         elif command == "qCurveTo":
             control, end = points
-            segments.append(np.array([here, here + 2 / 3 * (control - here), end + 2 / 3 * (control - end), end]))
+            segments.append(
+                np.array([here, here + 2 / 3 * (control - here), end + 2 / 3 * (control - end), end])
+            )
         elif command == "curveTo":
             segments.append(np.array([here, *points]))
         elif not np.allclose(here, start):  # closePath, endPath: an outline is always a closed loop

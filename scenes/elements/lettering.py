@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -36,9 +37,30 @@ class Ink:
         """The run that is shown."""
         return self.line[self.n]
 
-    def set_again(self) -> Array:
-        """The outline that typesetting gives for the run."""
-        return _setting(self.line, self.language, self.width).outlines[self.n]
+    def set_again(self) -> tuple[Array, ...]:
+        """The outlines that typesetting gives for the runs of the line."""
+        return _setting(self.line, self.language, self.width).outlines
+
+    def fit(self, points: Array) -> tuple[float, float]:
+        """The even scale that, with a shift, maps the outline onto drawn points, and what is then left over.
+
+        The remainder is the largest distance of a drawn point from its place, in em: exact text gives about
+        1e-12, a stretched, rotated, mirrored, half-morphed or exchanged one far more.
+        """
+        if points.shape != self.outline.shape:
+            return 0.0, np.inf
+        first, last = self._ends
+        scale = float((points[last] - points[first]).sum() / (self.outline[last] - self.outline[first]).sum())
+        if not scale > 0:
+            return scale, np.inf
+        off = points - scale * self.outline
+        return scale, float(np.abs(off - off[first]).max()) / scale
+
+    @cached_property
+    def _ends(self) -> tuple[int, int]:
+        """Two points of the outline that are far apart: it is lowest along its diagonal, and highest."""
+        along = self.outline.sum(axis=1)
+        return int(along.argmin()), int(along.argmax())
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Ink:
         return self
@@ -127,19 +149,3 @@ def _setting(line: Line, language: str, width: float | None) -> Setting:
 
 def _span(run: Run) -> Span:
     return Span(math=run.source.math) if isinstance(run.source, Symbol) else Span(text=run.text)
-
-
-def similarity(points: Array, outline: Array) -> tuple[float, float]:
-    """The even scale that, with a shift, best maps an outline onto drawn points, and what is left over.
-
-    The remainder is the largest distance of a drawn point from its place, in em: exact text gives about 1e-12,
-    a stretched, rotated, half-morphed or exchanged one far more.
-    """
-    if points.shape != outline.shape:
-        return 0.0, float("inf")
-    drawn = points - points.mean(axis=0)
-    truth = outline - outline.mean(axis=0)
-    scale = float(np.vdot(drawn, truth) / np.vdot(truth, truth))
-    if scale <= 0:
-        return scale, float("inf")
-    return scale, float(np.abs(drawn / scale - truth).max())

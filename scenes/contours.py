@@ -1,0 +1,130 @@
+"""What a drawn outline covers: its area, its line, and whether it looks like a digit.
+
+Outlines are cubic Bézier curves as manim keeps them, shape (4·n, 3) or (4·n, 2). Areas are filled by the
+non-zero winding rule, every contour closed, as the renderer does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from addnorm.scenes.typeset import Span, typeset
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+_STEPS = np.arange(1, 9)[:, None, None] / 8
+_WEIGHTS = ((1 - _STEPS) ** 3, 3 * _STEPS * (1 - _STEPS) ** 2, 3 * _STEPS**2 * (1 - _STEPS), _STEPS**3)
+
+LIKENESS = 0.006
+"""How far each moment of a contour may be from a digit's, in units of its box, to be taken for it."""
+
+
+def polygons(points: Array) -> list[Array]:
+    """Each contour as a polygon, shape (m, 2): eight points a curve, the first one included."""
+    curves = points[:, :2].reshape(-1, 4, 2)
+    if not len(curves):
+        return []
+    breaks = np.flatnonzero(np.abs(curves[1:, 0] - curves[:-1, 3]).max(axis=1) > 1e-6) + 1
+    flat = sum(weight * curves[:, n] for n, weight in enumerate(_WEIGHTS)).transpose(1, 0, 2)
+    starts = (0, *breaks)
+    return [
+        np.concatenate([curves[start, :1], part.reshape(-1, 2)])
+        for start, part in zip(starts, np.split(flat, breaks), strict=True)
+    ]
+
+
+def inside(outline: Sequence[Array], points: Array) -> Mask:
+    """Which points lie in the area of some polygons."""
+    start = np.concatenate(outline)
+    way = np.concatenate([np.roll(polygon, -1, axis=0) for polygon in outline]) - start
+    offset = points[:, None] - start
+    side = way[:, 0] * offset[..., 1] - way[:, 1] * offset[..., 0]
+    above = offset[..., 1] >= 0
+    up = above & (offset[..., 1] < way[:, 1]) & (side > 0)
+    down = ~above & (offset[..., 1] >= way[:, 1]) & (side < 0)
+    winding = up.sum(axis=1) - down.sum(axis=1)
+    return np.asarray(winding != 0)
+
+
+def near(outline: Sequence[Array], points: Array, distance: float) -> Mask:
+    """Which points lie within a distance of the lines of some polygons, drawn open."""
+    start = np.concatenate([polygon[:-1] for polygon in outline])
+    way = np.concatenate([np.diff(polygon, axis=0) for polygon in outline])
+    offset = points[:, None] - start
+    length = np.maximum((way**2).sum(axis=1), 1e-18)
+    t = np.clip((offset * way).sum(axis=2) / length, 0, 1)
+    gap = ((offset - t[..., None] * way) ** 2).sum(axis=2)
+    return np.asarray((gap <= distance**2).any(axis=1))
+
+
+def samples(points: Array, pitch: float) -> Array:
+    """Points all over the area of an outline, a pitch apart, and the middles of its contours' boxes."""
+    outline = polygons(points)
+    corners = np.concatenate(outline)
+    (left, bottom), (right, top) = corners.min(axis=0), corners.max(axis=0)
+    xs, ys = np.arange(left + pitch / 2, right, pitch), np.arange(bottom + pitch / 2, top, pitch)
+    grid = np.stack(np.meshgrid(xs, ys), axis=-1).reshape(-1, 2)
+    middles = np.array([(polygon.min(axis=0) + polygon.max(axis=0)) / 2 for polygon in outline])
+    candidates = np.concatenate([grid, middles])
+    found = candidates[inside(outline, candidates)]
+    return found if len(found) else middles
+
+
+def digit_in(points: Array) -> str | None:
+    """The digit that a contour of an outline looks like, however it is placed, scaled or stretched.
+
+    Compared are area and moments up to the third order, so neither the number of points matters nor where they
+    lie. 0 is left out: its contour is an oval.
+    """
+    for polygon in polygons(points):
+        moments = _moments(polygon)
+        if moments is not None:
+            for digit, model in _digits():
+                if np.abs(moments - model).max() < LIKENESS:
+                    return digit
+    return None
+
+
+@cache
+def _digits() -> tuple[tuple[str, Array], ...]:
+    """The moments of the outer contour of each digit, in the font of the text and in that of the math."""
+    models = []
+    for digit in "123456789":
+        for span in (Span(text=digit), Span(math=digit)):
+            contours = polygons(typeset([span]).outlines[0])
+            outer = max(contours, key=lambda polygon: float(np.ptp(polygon, axis=0).sum()))
+            moments = _moments(outer)
+            assert moments is not None
+            models.append((digit, moments))
+    return tuple(models)
+
+
+def _moments(polygon: Array) -> Array | None:
+    """Area, centroid and central moments in units of the polygon's box, or None for what has no area."""
+    low, size = polygon.min(axis=0), np.ptp(polygon, axis=0)
+    if size.min() < 1e-6:
+        return None
+    x, y = ((polygon - low) / size).T
+    x1, y1 = np.roll(x, -1), np.roll(y, -1)
+    weight = (x * y1 - x1 * y) / 2
+    area = weight.sum()
+    if abs(area) < 1e-3:
+        return None
+    # Integrals over the triangles that the origin makes with each edge, exact up to the third degree.
+    xs, ys = _NODES @ (x, x1), _NODES @ (y, y1)
+    shares = _SHARES * (weight / area)
+    cx, cy = (shares * xs).sum(), (shares * ys).sum()
+    xs, ys = xs - cx, ys - cy
+    higher = [
+        (shares * xs**p * ys**q).sum() for p, q in ((2, 0), (1, 1), (0, 2), (3, 0), (2, 1), (1, 2), (0, 3))
+    ]
+    return np.array([abs(area), cx, cy, *higher])
+
+
+_NODES = np.array([[0, 0], [1, 0], [0, 1], [0.5, 0], [0, 0.5], [0.5, 0.5], [1 / 3, 1 / 3]])
+_SHARES = np.array([3, 3, 3, 8, 8, 8, 27])[:, None] / 60
