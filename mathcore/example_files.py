@@ -53,9 +53,13 @@ def _load_toml(path: Path) -> Example:
 
 
 def _load_npz(path: Path) -> Example:
-    """An NPZ alone. Its file name is the id, with a hyphen for what a folder's name should not have."""
-    name = re.sub(r"[^\w.-]+", "-", path.stem)[:64].strip("-.")
-    return _with_arrays({"id": name}, path, source=path)
+    """An NPZ alone."""
+    return _with_arrays({"id": id_of(path)}, path, source=path)
+
+
+def id_of(path: Path) -> str:
+    """The id of an example that has none but its file's name, with a hyphen for what a folder's should not have."""
+    return re.sub(r"[^\w.-]+", "-", path.stem)[:64].strip("-.") or "example"
 
 
 def _content(path: Path) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import sys
 from collections.abc import Iterator, Sequence
@@ -107,6 +108,17 @@ def values(example: str, as_json: bool) -> None:
 
     content = as_bytes(values_json(trace, board)) if as_json else f"{values_tables(trace, board)}\n".encode()
     click.echo(content, nl=False)  # as bytes: it is UTF-8 whatever the locale
+
+
+@addnorm.command(short_help="Write a commented example file to start from.")
+@cloup.argument("path", type=click.Path(path_type=Path), help="The new .toml file.")
+def new(path: Path) -> None:
+    """Write a commented example file that renders as it is, to put your own numbers into."""
+    from addnorm.scenes.new_example import write_new_example
+
+    with _asking():
+        write_new_example(path)
+    click.echo(f"{path} is ready; see it with: addnorm render {shlex.quote(str(path))} --stills")
 
 
 @addnorm.command(short_help="Make films, clips and pictures.")
