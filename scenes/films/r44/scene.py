@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
 
 from manim import (
     Animation,
@@ -28,7 +27,7 @@ from addnorm.scenes.elements.shapes import path
 from addnorm.scenes.elements.value_chart import Travel
 from addnorm.scenes.films.r44 import picture
 from addnorm.scenes.films.r44.picture import DRAW, Easel
-from addnorm.scenes.films.r44.states import NAMES, normalized_row, storyboard
+from addnorm.scenes.films.r44.states import NAMES, storyboard
 from addnorm.scenes.stage import Picture, Stage, draw_in, early, exchange, glide, late
 from addnorm.scenes.storyboard import Element, State, Storyboard
 from addnorm.scenes.text import FormulaAtom, symbol_line
@@ -184,10 +183,13 @@ class R44(Stage):
 
     def enter_b3(self, before: Picture, after: Picture) -> None:
         """The bars shift by μ and scale by 1/√(σ² + ε); where γ and β do anything, they go on into u's."""
-        self.move(*self.chrome(before, after), *exchange(before, after, "circled", "bracket", "spread"), seconds=0.8)
+        self.move(
+            *self.chrome(before, after), *exchange(before, after, "circled", "bracket", "spread"), seconds=0.8
+        )
         chart, passages = before["chart"], picture.passages(self.easel)
         if "normalized" in passages:
-            normalized: Any = self.draw(normalized_row(self.trace), self.board.state("b3"))
+            state = self.board.state("b3")
+            normalized = self.present(state.passing[0], state)
             chart = self.travel(chart, picture.value_chart(self.easel, passages["normalized"]))
             self.move(draw_in(normalized), *map(FadeIn, chart.cut), seconds=0.8)
             self.move(*self.glow(after["formula"], "gain", "shift"), seconds=1.2)

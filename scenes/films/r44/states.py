@@ -92,7 +92,11 @@ def storyboard(trace: Trace) -> Storyboard:
                     trace.example.source,
                 )
     builders = (_b4, _b5, _b0, _b1, _b2, _b3)
-    states = tuple(State(name, builder(trace)) for name, builder in zip(STATES, builders, strict=True))
+    passing = {"b3": normalized(trace)} if is_affine(trace) else {}
+    states = tuple(
+        State(name, builder(trace), passing.get(name, ()))
+        for name, builder in zip(STATES, builders, strict=True)
+    )
     return Storyboard(FILM, states, (State("details", _details(trace)),), CAUTIONS, POINTERS)
 
 
@@ -276,10 +280,15 @@ def is_affine(trace: Trace) -> bool:
     return bool((trace.example.gamma != 1).any() or (trace.example.beta != 0).any())
 
 
-def normalized_row(trace: Trace) -> Element:
-    """The row before γ and β, which b3 shows on the way to u where they do anything."""
-    labels = _row(trace, "ln.normalized", trace.example.followed)
-    return Element("named_row", "row.ln.normalized", labels=labels, words=(f"{FILM}.row.normalized",))
+def normalized(trace: Trace) -> tuple[Element, ...]:
+    """The row before γ and β and its chart, which b3 shows on the way to u where they do anything."""
+    followed = trace.example.followed
+    labels, lengths = _row(trace, "ln.normalized", followed), _refs(trace, "ln.normalized")
+    cut = cut_labels(trace, "ln.normalized")
+    return (
+        Element("named_row", "row.ln.normalized", labels=labels, words=(f"{FILM}.row.normalized",)),
+        Element("chart", "chart.normalized", cut, (*lengths, f"ln.normalized_std[{followed}]")),
+    )
 
 
 def cut_features(trace: Trace, quantity: str) -> tuple[int, ...]:
@@ -293,7 +302,7 @@ def cut_features(trace: Trace, quantity: str) -> tuple[int, ...]:
         return ()
     order = np.argsort(-row, kind="stable")
     steps = [n for n in range(min(MOST_CUT, len(row) - 1)) if row[order[n]] > OUTLIER * row[order[n + 1]]]
-    return tuple(int(feature) for feature in order[: max(steps) + 1]) if steps else ()
+    return tuple(sorted(int(feature) for feature in order[: max(steps) + 1])) if steps else ()
 
 
 def cut_labels(trace: Trace, quantity: str) -> tuple[Label, ...]:
