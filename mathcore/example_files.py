@@ -91,7 +91,7 @@ def _beside(path: Path, name: str) -> Path:
     """The NPZ of this name in the folder of ``path``, which neither ``..`` nor a link may leave."""
     try:
         file = path.parent / name
-        inside = file.resolve().is_relative_to(path.parent.resolve()) and not Path(name).is_absolute()
+        inside = file.resolve().is_relative_to(path.parent.resolve())
     except (OSError, RuntimeError, ValueError):  # too long a name, a loop of links, a NUL
         inside = False
     if not inside or file.suffix.lower() != ".npz":

@@ -258,6 +258,9 @@ def test_a_row_too_small_for_places_is_shown_in_powers_of_ten() -> None:
     trace = run(example_of([[1.2e-7, -3.456e-8, 0, 2e-4]]))
     assert cells(trace, "resid_pre") == ["1.2×10⁻⁷", "−3.46×10⁻⁸", "0", "2×10⁻⁴"]
     assert detail_label(trace, "resid_mid[0,1]").text == "0.000000"
+    tiny = run(example_of([[1.2e-7, -3.456e-6, 0, 2e-6]]))
+    details = [detail_label(tiny, f"resid_mid[0,{i}]").text for i in range(4)]
+    assert details == ["1.2×10⁻⁷", "−3.456×10⁻⁶", "0.000000", "2×10⁻⁶"]
 
 
 def test_one_feature() -> None:
