@@ -58,7 +58,7 @@ def _load_npz(path: Path) -> Example:
 
 
 def id_of(path: Path) -> str:
-    """The id of an example that has none but its file's name, with a hyphen for what a folder's should not have."""
+    """The id an example has by its file's name, with a hyphen for what a folder's should not have."""
     return re.sub(r"[^\w.-]+", "-", path.stem)[:64].strip("-.") or "example"
 
 

@@ -105,8 +105,8 @@ def layer_norm(r: Array, gamma: Array, beta: Array, eps: float) -> LayerNorm:
     """
     first = r[:, :1]
     centered = r - first
-    offset = centered.mean(axis=-1, keepdims=True)
-    centered -= offset
+    offset = centered.mean(axis=-1, keepdims=True)  # μ − r₁
+    centered -= offset  # (r − r₁) − (μ − r₁) = r − μ
     mean = (first + offset)[:, 0]
     var = np.einsum("td,td->t", centered, centered) / r.shape[-1]
     std = np.sqrt(var)

@@ -74,13 +74,12 @@ def run(example: Example) -> Trace:
     """
     trace: dict[str, Activation] = {}
 
-    def put(name: str, value: Array, op: str, *inputs: str) -> Array:
+    def put(name: str, value: Array, op: str, *inputs: str) -> None:
         dtype = "float64" if inputs else example.dtypes.get(name, "float64")
         value.flags.writeable = False
         trace[name] = Activation(name, value, op, inputs, dtype)
         if inputs:
             _refuse_overflow(trace[name])
-        return value
 
     def attend(source: str) -> None:
         attention = example.attention
