@@ -71,13 +71,13 @@ SIDE_LEFT = 2.8
 CELL_HEIGHT = 0.58
 ROW_Y: Mapping[str, Mapping[str, float]] = MappingProxyType(
     {
-        "b0": {"attn_out": 1.05, "resid_pre": -0.75},
-        "b1": {"attn_out": 1.35, "resid_pre": -0.05, "resid_mid": -1.45},
-        "b2": {"attn_out": 2.04, "resid_pre": 1.33, "resid_mid": 0.62},
+        "b0": {"attn_out": 1.0, "resid_pre": -0.75},
+        "b1": {"attn_out": 1.25, "resid_pre": -0.1, "resid_mid": -1.45},
+        "b2": {"attn_out": 2.04, "resid_pre": 1.33, "resid_mid": 0.56},
         "b3": {
             "attn_out": 2.04,
             "resid_pre": 1.33,
-            "resid_mid": 0.62,
+            "resid_mid": 0.56,
             "ln.normalized": -2.12,
             "ln.out": -2.12,
         },
@@ -436,7 +436,7 @@ def position(easel: Easel, element: Element, state: State) -> Mobject:
         for element in state.elements
         if element.kind == "named_row"
     ]
-    top, bottom, right = max(ys) + 0.78, min(ys) - 0.55, ROWS_RIGHT + 0.2
+    top, bottom, right = max(ys) + 0.68, min(ys) - 0.55, ROWS_RIGHT + 0.2
     around = outline(
         (LEFT + right) / 2, (top + bottom) / 2, right - LEFT, top - bottom, pen.theme.blend("x", 0.45), 2.5
     )
@@ -471,10 +471,11 @@ def _sum_y(easel: Easel, state: State) -> float:
 def _feeds(easel: Easel, state: State, upper: str, lower: str) -> VGroup:
     """The lines from O's and x's rows into ⊕."""
     y = _sum_y(easel, state)
+    start = ROWS_RIGHT + (0.22 if state.element("position") else 0.04)
     lines = []
     for row, role, side in (("attn_out", upper, 1), ("resid_pre", lower, -1)):
         height = easel.y(state, row)
-        corners = [(ROWS_RIGHT + 0.22, height), (SUM_X, height), (SUM_X, y + side * SUM_RADIUS)]
+        corners = [(start, height), (SUM_X, height), (SUM_X, y + side * SUM_RADIUS)]
         lines.append(path(corners, easel.pen.theme.color(role)))
     return VGroup(*lines)
 
