@@ -230,7 +230,7 @@ class Auditor:
 
     def _outline(self, leaf: _Leaf, ink: Ink) -> Array:
         """The outline in which a text that is true is set."""
-        key = (ink.line, ink.language, ink.width)
+        key = (ink.line, ink.language, ink.paragraph)
         if key not in self._true_lines:
             if false := complaint(ink.line, self._wording):
                 raise AuditError(f"{leaf}: {false}")

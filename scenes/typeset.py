@@ -51,6 +51,7 @@ _TEMPLATE = f"""
   if kind == "math" {{ eval(body, mode: "math", scope: (atom: atom)) }}
   else if kind == "super" {{ super(body) }}
   else if kind == "sub" {{ sub(body) }}
+  else if kind == "break" {{ linebreak() }}
   else {{ body }}
 }}
 #let body = {{
@@ -76,6 +77,14 @@ class Span:
 
 
 @dataclass(frozen=True)
+class Paragraph:
+    """How a centred paragraph breaks: at a ``width`` in em, and where asked after the k-th character of span n."""
+
+    width: float
+    break_after: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True)
 class Setting:
     """A typeset line or paragraph.
 
@@ -88,8 +97,8 @@ class Setting:
     lines: int
 
 
-def typeset(spans: Sequence[Span], language: str = "en", width: float | None = None) -> Setting:
-    """Set spans as one line, or, with a ``width`` in em, as a centred paragraph that breaks into lines.
+def typeset(spans: Sequence[Span], language: str = "en", paragraph: Paragraph | None = None) -> Setting:
+    """Set spans as one line, or as a centred paragraph that breaks into lines.
 
     Raises AddnormError for a character that the bundled font does not have.
     """
@@ -98,7 +107,12 @@ def typeset(spans: Sequence[Span], language: str = "en", width: float | None = N
             raise AddnormError(
                 f"text {span.text!r}: the bundled font has no {lacking[0]!r} (U+{ord(lacking[0]):04X})"
             )
-    setting = _typeset(tuple(_pieces(span) for span in spans), language, width, len(spans))
+    pieces = [_pieces(span) for span in spans]
+    if paragraph and paragraph.break_after:
+        n, k = paragraph.break_after
+        before, after = Span(spans[n].text[:k]), Span(spans[n].text[k:].lstrip())
+        pieces[n] = (*_pieces(before), ("break", ""), *_pieces(after))
+    setting = _typeset(tuple(pieces), language, paragraph and paragraph.width, len(spans))
     for span, outline in zip(spans, setting.outlines, strict=True):
         _require_all_glyphs(span, outline)
     return setting

@@ -2,22 +2,36 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+
 from addnorm.scenes.elements.lettering import Lettering, Pen
-from addnorm.scenes.text import Line
+from addnorm.scenes.text import Constant, Line, Run, User
 from addnorm.scenes.theme import PIXEL
-from addnorm.scenes.typeset import LINE_PITCH
+from addnorm.scenes.typeset import LINE_PITCH, Paragraph
+
+LEAST_SHARE = 0.3
+"""The share of a text that each of two lines must have for it to be broken where a clause ends."""
+
+_CLAUSE_END = re.compile(r"[，。；：！？]|[,.;:!?](?= )")
 
 
 def paragraph(pen: Pen, line: Line, size: float, width: float, y: float) -> Lettering:
-    """Centred text that breaks into as few lines as the width allows, balanced; ``y`` is the first baseline."""
+    """Centred text, ``width`` wide at most; ``y`` is the first baseline.
+
+    Two lines break at the end of a clause if they are not too unequal then, more lines wherever they balance.
+    """
+    em = size * PIXEL
     single = pen.write(line, size)
     if single.advance <= width:
         return single.place(0, y, "center")
-    fewest = pen.write(line, size, width=width).lines
+    fewest = pen.write(line, size, paragraph=Paragraph(width / em)).lines
+    if fewest == 2 and (end := _middle_clause(pen, line, size, width)):
+        return pen.write(line, size, paragraph=Paragraph(width / em, end)).place(0, y, "center")
     narrow = single.advance / fewest
-    while pen.write(line, size, width=narrow).lines > fewest:
+    while pen.write(line, size, paragraph=Paragraph(narrow / em)).lines > fewest:
         narrow = min(narrow + 0.1, width)
-    return pen.write(line, size, width=narrow).place(0, y, "center")
+    return pen.write(line, size, paragraph=Paragraph(narrow / em)).place(0, y, "center")
 
 
 def caption(pen: Pen, line: Line, size: float, width: float, y: float) -> Lettering:
@@ -26,3 +40,24 @@ def caption(pen: Pen, line: Line, size: float, width: float, y: float) -> Letter
     if block.lines == 1:
         block.shift((0.0, -LINE_PITCH * size * PIXEL / 2, 0.0))
     return block
+
+
+def _middle_clause(pen: Pen, line: Line, size: float, width: float) -> tuple[int, int] | None:
+    """Where the clause ends that is nearest to the middle of a text, as run and character, if both halves fit."""
+    whole = pen.write(line, size).advance
+    ends = [(pen.write(head, size).advance, place) for head, place in _clauses(line)]
+    fitting = [
+        (abs(first - whole / 2), place)
+        for first, place in ends
+        if max(first, whole - first) <= width and min(first, whole - first) >= LEAST_SHARE * whole
+    ]
+    return min(fitting)[1] if fitting else None
+
+
+def _clauses(line: Line) -> Iterator[tuple[Line, tuple[int, int]]]:
+    """The line up to the end of each clause in its words, and that place."""
+    for n, run in enumerate(line):
+        if isinstance(run.source, Constant | User):
+            for match in _CLAUSE_END.finditer(run.text):
+                head = Run(run.text[: match.end()], run.source, run.role)
+                yield (*line[:n], head), (n, match.end())

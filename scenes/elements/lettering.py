@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from addnorm.mathcore.symbols import Formula, Symbol
 from addnorm.scenes.text import FormulaAtom, Line, Run
 from addnorm.scenes.theme import PIXEL, Theme
-from addnorm.scenes.typeset import CAP_HEIGHT, Setting, Span, typeset, typeset_formula
+from addnorm.scenes.typeset import CAP_HEIGHT, Paragraph, Setting, Span, typeset, typeset_formula
 
 Array = NDArray[np.float64]
 Align = Literal["left", "center", "right"]
@@ -23,14 +23,14 @@ Align = Literal["left", "center", "right"]
 class Ink:
     """What a set of glyphs must look like: the n-th run of a line, with its outline in em. Copies share it.
 
-    ``language`` and ``width`` (in em, of a paragraph) are what the line was set with.
+    ``language`` and ``paragraph`` are what the line was set with.
     """
 
     line: Line
     n: int
     outline: Array
     language: str
-    width: float | None = None
+    paragraph: Paragraph | None = None
 
     @property
     def run(self) -> Run:
@@ -39,7 +39,7 @@ class Ink:
 
     def set_again(self) -> tuple[Array, ...]:
         """The outlines that typesetting gives for the runs of the line."""
-        return _setting(self.line, self.language, self.width).outlines
+        return _setting(self.line, self.language, self.paragraph).outlines
 
     def fit(self, points: Array) -> tuple[float, float]:
         """The even scale that, with a shift, maps the outline onto drawn points, and what is then left over.
@@ -113,15 +113,13 @@ class Pen:
     language: str
 
     def write(
-        self, line: Line, size: float, *, role: str | None = None, width: float | None = None
+        self, line: Line, size: float, *, role: str | None = None, paragraph: Paragraph | None = None
     ) -> Lettering:
         """Set a line at a font size in pixels of a 1080p picture, its first baseline starting at the origin.
 
-        Each run has the colour of its role; ``role`` overrides them all. With a ``width`` in scene units the
-        text breaks into a centred paragraph.
+        Each run has the colour of its role; ``role`` overrides them all. As a ``paragraph`` it may break.
         """
-        em = size * PIXEL
-        return self._lettering(line, em, role, None if width is None else width / em)
+        return self._lettering(line, size * PIXEL, role, paragraph)
 
     def formula(self, formula: Formula, size: float) -> Lettering:
         """Set a formula; its runs are the formula's atoms, so that parts can appear one by one."""
@@ -131,20 +129,20 @@ class Pen:
         )
         return self._lettering(runs, size * PIXEL, None, None)
 
-    def _lettering(self, line: Line, em: float, role: str | None, width: float | None) -> Lettering:
-        setting = _setting(line, self.language, width)
+    def _lettering(self, line: Line, em: float, role: str | None, paragraph: Paragraph | None) -> Lettering:
+        setting = _setting(line, self.language, paragraph)
         glyphs = [
-            Glyphs(Ink(line, n, outline, self.language, width), self.theme.color(role or run.role), em)
+            Glyphs(Ink(line, n, outline, self.language, paragraph), self.theme.color(role or run.role), em)
             for n, (run, outline) in enumerate(zip(line, setting.outlines, strict=True))
             if len(outline)
         ]
         return Lettering(glyphs, em, setting.width * em, setting.lines)
 
 
-def _setting(line: Line, language: str, width: float | None) -> Setting:
+def _setting(line: Line, language: str, paragraph: Paragraph | None) -> Setting:
     if line and isinstance(source := line[0].source, FormulaAtom):
         return typeset_formula(source.formula.math, len(source.formula.atoms))
-    return typeset([_span(run) for run in line], language, width)
+    return typeset([_span(run) for run in line], language, paragraph)
 
 
 def _span(run: Run) -> Span:
