@@ -12,7 +12,9 @@ from addnorm.scenes.paths import asset
 def write_new_example(path: Path) -> None:
     """Write a commented example that renders as it is; its id is the file's name. An existing file stays as it is."""
     if path.suffix != ".toml":
-        raise AddnormError(f"{path}: a new example is a .toml file; give a name such as {path.with_suffix('.toml').name}")
+        raise AddnormError(
+            f"{path}: a new example is a .toml file; give a name such as {path.with_suffix('.toml').name}"
+        )
     text = asset("template.toml").read_text(encoding="utf-8").replace('"ID"', f'"{id_of(path)}"', 1)
     try:
         with path.open("x", encoding="utf-8") as file:

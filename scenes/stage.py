@@ -77,6 +77,7 @@ class StageCamera(Camera):
     drawn: tuple[Mobject, ...] = ()
 
     def capture_mobjects(self, mobjects: Iterable[Mobject], **kwargs: Any) -> None:
+        """Draw, and remember what was drawn."""
         self.drawn = tuple(self.get_mobjects_to_display(mobjects, **kwargs))
         super().capture_mobjects(self.drawn, include_submobjects=False)
 
@@ -88,6 +89,7 @@ class StageRenderer(CairoRenderer):
     camera: StageCamera
 
     def save_static_frame_data(self, scene: Scene, static_mobjects: Iterable[Mobject]) -> Any:
+        """Draw what stands still during a play, once."""
         image = super().save_static_frame_data(scene, static_mobjects)
         if image is not None:
             self.stage.keep_seen()
@@ -96,6 +98,7 @@ class StageRenderer(CairoRenderer):
     def update_frame(  # type: ignore[override]  # the rest of manim's arguments pass through
         self, scene: Scene, mobjects: Iterable[Mobject] | None = None, **kwargs: Any
     ) -> None:
+        """Draw a frame over what stands still, and let the stage see it."""
         # Without moving mobjects the static image is the frame; drawing everything over it again, as manim does,
         # would make translucent edges denser during holds.
         if self.static_image is not None and mobjects is not None and not list(mobjects):
@@ -106,11 +109,13 @@ class StageRenderer(CairoRenderer):
         self.stage.see(self.camera.drawn, over_still=self.static_image is not None)
 
     def add_frame(self, frame: Any, num_frames: int = 1) -> None:
+        """Write a frame, and let the stage note what is on it."""
         if not self.skip_animations:
             self.stage.note(num_frames)
         super().add_frame(frame, num_frames)
 
     def freeze_current_frame(self, duration: float) -> None:
+        """Hold a frame for a whole number of frames."""
         self.add_frame(self.get_frame(), num_frames=round(duration * self.camera.frame_rate))
 
 
@@ -129,9 +134,7 @@ class Stage(Scene):
         file_writer_class: Any = None,
     ) -> None:
         if production is None:
-            production = Production(
-                run(load_example(find_example(self.example))), self.language, self.theme_name
-            )
+            production = Production(run(load_example(find_example(self.example))), self.language, self.theme_name)
         config.disable_caching = True  # a cached clip is a clip that nobody audited
         renderer = StageRenderer(
             camera_class=StageCamera,
@@ -173,6 +176,7 @@ class Stage(Scene):
     # Playing.
 
     def construct(self) -> None:
+        """Play the states asked for."""
         for name in self.playing:
             self.perform(self.board.state(name))
 
@@ -211,10 +215,7 @@ class Stage(Scene):
     def hold_seconds(self, state: State) -> float:
         """How long a finished state stays: until its caption can be read; half of the motion's time counts too."""
         words = [
-            self.wording.line(key)
-            for element in state.elements
-            if element.kind == "caption"
-            for key in element.words
+            self.wording.line(key) for element in state.elements if element.kind == "caption" for key in element.words
         ]
         reading = sum(reading_seconds(plain(line), self.production.pace) for line in words)
         moved = sum(play.frames for play in self.plays if play.state == state.name) / self.camera.frame_rate
@@ -244,6 +245,7 @@ class Stage(Scene):
         return max(1, round(seconds / self.production.pace / BEAT)) * BEAT
 
     def get_time_progression(self, run_time: float, *args: Any, **kwargs: Any) -> Any:
+        """The times of a play's frames, exactly as many as its duration holds."""
         # manim counts frames by adding up rounded steps and may come out one short or one over.
         frames = round(run_time * self.camera.frame_rate)
         if abs(frames - run_time * self.camera.frame_rate) > 1e-6:
@@ -264,9 +266,7 @@ class Stage(Scene):
         except AuditError as error:
             raise AuditError(f"state {self._state or 'none'}, frame {frame}: {error}") from None
         if self._promised and (stray := self._promised.exceeded(self._seen)):
-            raise AuditError(
-                f"state {self._state}, frame {frame}: {stray} is drawn, which the state does not have"
-            )
+            raise AuditError(f"state {self._state}, frame {frame}: {stray} is drawn, which the state does not have")
 
     def keep_seen(self) -> None:
         """What was just seen stays as it is during the play that begins."""

@@ -94,9 +94,7 @@ class Storyboard:
         for state in (*self.states, *self.panels):
             names = [element.name for element in state.elements]
             if len(set(names)) != len(names):
-                raise AddnormError(
-                    f"{self.film}.{state.name}: two elements bear one name among {sorted(names)}"
-                )
+                raise AddnormError(f"{self.film}.{state.name}: two elements bear one name among {sorted(names)}")
 
     def state(self, name: str) -> State:
         """The state or panel of this name."""

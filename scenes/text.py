@@ -223,9 +223,7 @@ class Wording:
         if isinstance(node, Mapping):
             node = next((text for condition, text in node.items() if condition in self._conditions), None)
         if not isinstance(node, str):
-            raise AddnormError(
-                f"assets/text/{self.language}.toml: {key}: no variant fits this example; add 'default'"
-            )
+            raise AddnormError(f"assets/text/{self.language}.toml: {key}: no variant fits this example; add 'default'")
         return node
 
     @cached_property

@@ -89,6 +89,4 @@ def load_theme(name: str) -> Theme:
     """The bundled theme of this name."""
     if name not in themes():
         raise AddnormError(f"theme: {name!r} is not known; give one of {', '.join(themes())}")
-    return Theme(
-        name, MappingProxyType(tomllib.loads(asset("themes", f"{name}.toml").read_text(encoding="utf-8")))
-    )
+    return Theme(name, MappingProxyType(tomllib.loads(asset("themes", f"{name}.toml").read_text(encoding="utf-8"))))

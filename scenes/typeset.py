@@ -104,9 +104,7 @@ def typeset(spans: Sequence[Span], language: str = "en", paragraph: Paragraph | 
     """
     for span in spans:
         if lacking := missing_characters(span.text):
-            raise AddnormError(
-                f"text {span.text!r}: the bundled font has no {lacking[0]!r} (U+{ord(lacking[0]):04X})"
-            )
+            raise AddnormError(f"text {span.text!r}: the bundled font has no {lacking[0]!r} (U+{ord(lacking[0]):04X})")
     pieces = [_pieces(span) for span in spans]
     if paragraph and paragraph.break_after:
         n, k = paragraph.break_after
@@ -261,9 +259,7 @@ def _outline(path: str) -> NDArray[np.float64]:
             segments.append(_line(here, points[0]))
         elif command == "qCurveTo":
             control, end = points
-            segments.append(
-                np.array([here, here + 2 / 3 * (control - here), end + 2 / 3 * (control - end), end])
-            )
+            segments.append(np.array([here, here + 2 / 3 * (control - here), end + 2 / 3 * (control - end), end]))
         elif command == "curveTo":
             segments.append(np.array([here, *points]))
         elif not np.allclose(here, start):  # closePath, endPath: an outline is always a closed loop

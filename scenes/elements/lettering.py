@@ -124,8 +124,7 @@ class Pen:
     def formula(self, formula: Formula, size: float) -> Lettering:
         """Set a formula; its runs are the formula's atoms, so that parts can appear one by one."""
         runs = tuple(
-            Run(formula.text, FormulaAtom(formula, n), atom.quantity or "text")
-            for n, atom in enumerate(formula.atoms)
+            Run(formula.text, FormulaAtom(formula, n), atom.quantity or "text") for n, atom in enumerate(formula.atoms)
         )
         return self._lettering(runs, size * PIXEL, None, None)
 

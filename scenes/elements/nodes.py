@@ -17,9 +17,7 @@ class Block(VGroup):
         self.frame, self.words = frame, words
 
 
-def block(
-    pen: Pen, line: Line, x: float, y: float, width: float, height: float, size: float, role: str
-) -> Block:
+def block(pen: Pen, line: Line, x: float, y: float, width: float, height: float, size: float, role: str) -> Block:
     """A box with a centred word or symbol in it, centred on (x, y)."""
     color = pen.theme.color(role)
     frame = box(x, y, width, height, color, pen.theme.blend(role, 0.12), STROKE)
@@ -29,9 +27,7 @@ def block(
 def plus_node(pen: Pen, x: float, y: float, radius: float, role: str) -> VGroup:
     """A circled plus centred on (x, y), drawn as lines."""
     color = pen.theme.color(role)
-    ring = Circle(radius=radius, stroke_color=color, stroke_width=STROKE).set_fill(
-        pen.theme.color("ground"), 1
-    )
+    ring = Circle(radius=radius, stroke_color=color, stroke_width=STROKE).set_fill(pen.theme.color("ground"), 1)
     arm = radius * 0.5
     return VGroup(
         ring.move_to((x, y, 0.0)),

@@ -17,15 +17,13 @@ def position_marker(pen: Pen, names: tuple[str, ...], current: str, right: float
     theme = pen.theme
     here = names.index(current)
     labels = [
-        pen.write(name_line(name), TYPE.note, role="text" if n == here else "secondary")
-        for n, name in enumerate(names)
+        pen.write(name_line(name), TYPE.note, role="text" if n == here else "secondary") for n, name in enumerate(names)
     ]
     last = right - labels[-1].advance / 2
     xs = [last - PITCH * (len(names) - 1 - n) for n in range(len(names))]
     line = segment((xs[0], y), (xs[-1], y), theme.color("line"))
     dots = [
-        dot(x, y, 0.11 if n == here else 0.065, theme.color("text" if n == here else "line"))
-        for n, x in enumerate(xs)
+        dot(x, y, 0.11 if n == here else 0.065, theme.color("text" if n == here else "line")) for n, x in enumerate(xs)
     ]
     for x, label in zip(xs, labels, strict=True):
         label.place(x, y - 0.46, "center")

@@ -34,9 +34,7 @@ def box(
     return shape.move_to((x, y, 0.0))
 
 
-def outline(
-    x: float, y: float, width: float, height: float, color: str, stroke: float = STROKE
-) -> RoundedRectangle:
+def outline(x: float, y: float, width: float, height: float, color: str, stroke: float = STROKE) -> RoundedRectangle:
     """A rounded frame around something, with nothing inside."""
     shape = RoundedRectangle(
         corner_radius=min(0.16, height / 4),
@@ -58,16 +56,12 @@ def path(points: Sequence[Point], color: str, stroke: float = STROKE, radius: fl
         entry = corner + (before - corner) / np.linalg.norm(before - corner) * r
         leave = corner + (after - corner) / np.linalg.norm(after - corner) * r
         shape.add_line_to(entry)
-        shape.add_cubic_bezier_curve_to(
-            entry + (corner - entry) * 0.5523, leave + (corner - leave) * 0.5523, leave
-        )
+        shape.add_cubic_bezier_curve_to(entry + (corner - entry) * 0.5523, leave + (corner - leave) * 0.5523, leave)
     shape.add_line_to(corners[-1])
     return shape
 
 
-def arrow(
-    points: Sequence[Point], color: str, stroke: float = STROKE, radius: float = 0.3, tip: float = TIP
-) -> VGroup:
+def arrow(points: Sequence[Point], color: str, stroke: float = STROKE, radius: float = 0.3, tip: float = TIP) -> VGroup:
     """A line through points, corners rounded, with a solid tip on the last one."""
     end = np.array([*points[-1], 0.0])
     back = np.array([*points[-2], 0.0]) - end
@@ -106,9 +100,7 @@ def bracket(left: float, right: float, y: float, depth: float, color: str, strok
     k = 0.4477  # a quarter circle as a cubic: 1 − 0.5523
     shape = Shape(stroke_color=color, stroke_width=stroke)
     shape.start_new_path(_point(left, y))
-    shape.add_cubic_bezier_curve_to(
-        _point(left, y + h * 0.55), _point(left + r * k, y + h), _point(left + r, y + h)
-    )
+    shape.add_cubic_bezier_curve_to(_point(left, y + h * 0.55), _point(left + r * k, y + h), _point(left + r, y + h))
     shape.add_line_to(_point(middle - r, y + h))
     shape.add_cubic_bezier_curve_to(
         _point(middle - r * k, y + h), _point(middle, y + h * 1.45), _point(middle, y + depth)
@@ -117,9 +109,7 @@ def bracket(left: float, right: float, y: float, depth: float, color: str, strok
         _point(middle, y + h * 1.45), _point(middle + r * k, y + h), _point(middle + r, y + h)
     )
     shape.add_line_to(_point(right - r, y + h))
-    shape.add_cubic_bezier_curve_to(
-        _point(right - r * k, y + h), _point(right, y + h * 0.55), _point(right, y)
-    )
+    shape.add_cubic_bezier_curve_to(_point(right - r * k, y + h), _point(right, y + h * 0.55), _point(right, y))
     return shape
 
 

@@ -115,9 +115,7 @@ class ValueShape(VMobject):
         for n, number in enumerate(numbers if start or end else ()):
             first, last = (None if quantity is None else quantity.refs(trace)[n] for quantity in (start, end))
             base, tip = float(scale.y(bases[n])), float(scale.y(tips[n]))
-            yield Length(
-                first, last, float(number), base, tip, progress, not scale.low <= tips[n] <= scale.high
-            )
+            yield Length(first, last, float(number), base, tip, progress, not scale.low <= tips[n] <= scale.high)
 
     def quantities(self) -> tuple[Quantity, ...]:
         """The quantities this shape draws at the end of its way."""
@@ -138,24 +136,26 @@ class ValueShape(VMobject):
 class Bars(ValueShape):
     """One bar a feature, from zero to its value."""
 
-    def __init__(
-        self, start: Quantity | None, end: Quantity, ground: Ground, trace: Trace, color: str
-    ) -> None:
+    def __init__(self, start: Quantity | None, end: Quantity, ground: Ground, trace: Trace, color: str) -> None:
         self.start, self.end = start, end
         super().__init__(ground, trace, color)
 
     def quantities(self) -> tuple[Quantity, ...]:
+        """The row."""
         return (self.end,)
 
     def measured(self) -> tuple[Quantity | None, Quantity | None]:
+        """What it draws as lengths, at the start and at the end."""
         return self.start, self.end
 
     def values(self, trace: Trace, t: float) -> tuple[Array, Array]:
+        """Where each length begins and ends, as values."""
         end = self.end.values(trace)
         start = np.zeros_like(end) if self.start is None else self.start.values(trace)
         return np.zeros_like(end), (1 - t) * start + t * end
 
     def edges(self, trace: Trace, t: float) -> tuple[Array, Array]:
+        """Where each part begins and ends, in scene units."""
         scale = self.ground.scale(t)
         tops = scale.y(self.values(trace, t)[1])
         return np.minimum(tops, scale.zero), np.maximum(tops, scale.zero)
@@ -176,12 +176,15 @@ class Band(ValueShape):
         super().__init__(ground, trace, color)
 
     def quantities(self) -> tuple[Quantity, ...]:
+        """What it draws at the end of its way."""
         return tuple(quantity for quantity in self.end if quantity is not None)
 
     def measured(self) -> tuple[Quantity | None, Quantity | None]:
+        """What it draws as lengths, at the start and at the end."""
         return self.start[1], self.end[1]
 
     def values(self, trace: Trace, t: float) -> tuple[Array, Array]:
+        """Where each length begins and ends, as values."""
         center, half = (
             (1 - t) * _value(before, trace) + t * _value(after, trace)
             for before, after in zip(self.start, self.end, strict=True)
@@ -189,6 +192,7 @@ class Band(ValueShape):
         return center, center + half
 
     def edges(self, trace: Trace, t: float) -> tuple[Array, Array]:
+        """Where each part begins and ends, in scene units."""
         center, upper = self.values(trace, t)
         scale = self.ground.scale(t)
         return scale.y(2 * center - upper), scale.y(upper)
@@ -197,22 +201,24 @@ class Band(ValueShape):
 class Level(ValueShape):
     """A line across the chart at the height of one value; drawn as dashes of one thickness."""
 
-    def __init__(
-        self, start: Quantity | None, end: Quantity | None, ground: Ground, trace: Trace, color: str
-    ) -> None:
+    def __init__(self, start: Quantity | None, end: Quantity | None, ground: Ground, trace: Trace, color: str) -> None:
         self.start, self.end = start, end
         super().__init__(ground, trace, color)
 
     def quantities(self) -> tuple[Quantity, ...]:
+        """What it draws at the end of its way."""
         return () if self.end is None else (self.end,)
 
     def measured(self) -> tuple[Quantity | None, Quantity | None]:
+        """What it draws as lengths, at the start and at the end."""
         return self.start, self.end
 
     def values(self, trace: Trace, t: float) -> tuple[Array, Array]:
+        """Where each length begins and ends, as values."""
         return np.zeros(1), (1 - t) * _value(self.start, trace) + t * _value(self.end, trace)
 
     def edges(self, trace: Trace, t: float) -> tuple[Array, Array]:
+        """Where each part begins and ends, in scene units."""
         y = np.repeat(self.ground.scale(t).y(self.values(trace, t)[1]), len(self.ground.lefts))
         return y - LEVEL_THICKNESS / 2, y + LEVEL_THICKNESS / 2
 
@@ -225,10 +231,7 @@ def _rectangles(lefts: Array, rights: Array, lows: Array, highs: Array) -> Array
     """Cubic Bézier points of n upright rectangles, shape (16·n, 3)."""
     lows, highs = np.broadcast_to(lows, lefts.shape), np.broadcast_to(highs, lefts.shape)
     corners = np.stack(
-        [
-            np.stack(pair, axis=-1)
-            for pair in ((lefts, lows), (rights, lows), (rights, highs), (lefts, highs))
-        ],
+        [np.stack(pair, axis=-1) for pair in ((lefts, lows), (rights, lows), (rights, highs), (lefts, highs))],
         axis=1,
     )
     ahead = np.roll(corners, -1, axis=1)

@@ -61,9 +61,7 @@ class Columns:
 class VectorRow(VGroup):
     """Cells and numbers of one vector."""
 
-    def __init__(
-        self, cells: list[RoundedRectangle], numbers: list[Lettering], gap: Lettering | None
-    ) -> None:
+    def __init__(self, cells: list[RoundedRectangle], numbers: list[Lettering], gap: Lettering | None) -> None:
         self.cells = VGroup(*cells)
         self.numbers = VGroup(*numbers)
         self.gap = VGroup(*([] if gap is None else [gap]))
@@ -90,9 +88,7 @@ def vector_row(
     """A row at height ``y`` with one number in each shown cell, and ``elided`` where the rest would be."""
     theme = pen.theme
     stroke = theme.color("line" if dimmed else role)
-    cells = [
-        box(x, y, columns.cell_width, height, stroke, theme.color("surface"), THIN) for x in columns.middles
-    ]
+    cells = [box(x, y, columns.cell_width, height, stroke, theme.color("surface"), THIN) for x in columns.middles]
     numbers = [
         pen.write(value_line(label, "secondary" if dimmed else "text"), size).center_on(x, y)
         for label, x in zip(labels, columns.middles, strict=True)

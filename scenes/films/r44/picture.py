@@ -123,9 +123,7 @@ class Easel:
 
     def token_ys(self, state: State) -> dict[int, float]:
         """The heights of b5's rows, by token; over the followed one there is room for the bracket."""
-        tokens = [
-            int(element.name.split(".")[1]) for element in state.elements if element.kind == "token_row"
-        ]
+        tokens = [int(element.name.split(".")[1]) for element in state.elements if element.kind == "token_row"]
         ys, y = {}, GRID_TOP
         for token in tokens:
             if token == self.trace.example.followed and token != tokens[0]:
@@ -237,9 +235,7 @@ def token(easel: Easel, element: Element, state: State) -> Mobject:
         x, y = xs[index], TOKENS_Y
     else:
         x, y = _column_x(width), easel.token_ys(state)[index]
-    return token_chip(
-        easel.pen, token_line(easel.trace, index), x, y, width, TYPE.note, element.look == "followed"
-    )
+    return token_chip(easel.pen, token_line(easel.trace, index), x, y, width, TYPE.note, element.look == "followed")
 
 
 def _column_x(width: float) -> float:
@@ -269,9 +265,7 @@ def reading(easel: Easel, element: Element, state: State) -> Mobject:
     color = easel.pen.theme.color("line")
     lines = [segment((x, TOKENS_Y + CHIP_HEIGHT / 2), (x, BUS_Y), color) for x in read]
     bus = segment((min(*read, ATTENTION_X), BUS_Y), (max(*read, ATTENTION_X), BUS_Y), color)
-    up = arrow(
-        [(ATTENTION_X, BUS_Y), (ATTENTION_X, FLOW_Y - ATTENTION_HEIGHT / 2 - 0.06)], color, 2.5, tip=0.2
-    )
+    up = arrow([(ATTENTION_X, BUS_Y), (ATTENTION_X, FLOW_Y - ATTENTION_HEIGHT / 2 - 0.06)], color, 2.5, tip=0.2)
     words = easel.pen.write(easel.wording.line(element.words[0], "secondary"), TYPE.note)
     return VGroup(*lines, bus, up, words.place(ATTENTION_X + 0.35, READING_Y))
 
@@ -291,12 +285,8 @@ def input_node(easel: Easel, element: Element, state: State) -> Mobject:
         ],
         color,
     )
-    node = block(
-        pen, symbol_line(symbol("resid_pre")), INPUT_X, FLOW_Y, NODE_WIDTH, NODE_HEIGHT, TYPE.symbol + 10, "x"
-    )
-    into = arrow(
-        [(INPUT_X + NODE_WIDTH / 2 + 0.05, FLOW_Y), (ATTENTION_X - ATTENTION_WIDTH / 2 - 0.05, FLOW_Y)], color
-    )
+    node = block(pen, symbol_line(symbol("resid_pre")), INPUT_X, FLOW_Y, NODE_WIDTH, NODE_HEIGHT, TYPE.symbol + 10, "x")
+    into = arrow([(INPUT_X + NODE_WIDTH / 2 + 0.05, FLOW_Y), (ATTENTION_X - ATTENTION_WIDTH / 2 - 0.05, FLOW_Y)], color)
     return VGroup(feed, node, into)
 
 
@@ -366,9 +356,7 @@ def feature_bracket(easel: Easel, element: Element, state: State) -> Mobject:
     color = pen.theme.color("statistics")
     y = easel.token_ys(state)[easel.trace.example.followed]
     half = CELL_HEIGHT / 2 + 0.1
-    around = outline(
-        (columns.left + columns.right) / 2, y, columns.right - columns.left + 0.06, 2 * half, color
-    )
+    around = outline((columns.left + columns.right) / 2, y, columns.right - columns.left + 0.06, 2 * half, color)
     brace = bracket(columns.left + 0.06, columns.right - 0.06, y + half + 0.06, 0.2, color)
     words = pen.write(easel.wording.line(element.words[0], "statistics"), TYPE.caption)
     return VGroup(around, brace, words.place((columns.left + columns.right) / 2, y + half + 0.38, "center"))
@@ -432,9 +420,7 @@ def position(easel: Easel, element: Element, state: State) -> Mobject:
     """The frame of one position round its rows, the token's chip on its edge."""
     pen, followed = easel.pen, easel.trace.example.followed
     ys = [
-        easel.y(state, element.name.removeprefix("row."))
-        for element in state.elements
-        if element.kind == "named_row"
+        easel.y(state, element.name.removeprefix("row.")) for element in state.elements if element.kind == "named_row"
     ]
     top, bottom, right = max(ys) + 0.68, min(ys) - 0.55, ROWS_RIGHT + 0.2
     around = outline(
@@ -442,9 +428,7 @@ def position(easel: Easel, element: Element, state: State) -> Mobject:
     )
     line = token_line(easel.trace, followed)
     width = chip_width(pen, [line])
-    return Position(
-        around, token_chip(pen, line, LEFT + 0.3 + width / 2, top, width, TYPE.note, followed=True)
-    )
+    return Position(around, token_chip(pen, line, LEFT + 0.3 + width / 2, top, width, TYPE.note, followed=True))
 
 
 def pending_sum(easel: Easel, element: Element, state: State) -> Mobject:
@@ -498,9 +482,7 @@ def circled(easel: Easel, element: Element, state: State) -> Mobject:
     columns = easel.columns
     y = easel.y(state, "resid_mid")
     width = columns.right - columns.left + 0.06
-    return outline(
-        (columns.left + columns.right) / 2, y, width, CELL_HEIGHT + 0.2, easel.pen.theme.color("statistics")
-    )
+    return outline((columns.left + columns.right) / 2, y, width, CELL_HEIGHT + 0.2, easel.pen.theme.color("statistics"))
 
 
 def row_bracket(easel: Easel, element: Element, state: State) -> Mobject:
@@ -565,9 +547,7 @@ def value_chart(easel: Easel, passage: Passage) -> Chart:
     (mean, next_mean), (half, next_half) = passage.mean, passage.half
     ground = Ground(*scales, (left,), (right,))
     band = Band((mean, half), (next_mean, next_half), ground, trace, theme.blend("statistics", 0.2))
-    level = Level(
-        mean, next_mean, Ground(*scales, *_dash_sides(left, right)), trace, theme.color("statistics")
-    )
+    level = Level(mean, next_mean, Ground(*scales, *_dash_sides(left, right)), trace, theme.color("statistics"))
     return Chart(bars, zero, band, level, values)
 
 
@@ -608,9 +588,7 @@ def _dash_sides(left: float, right: float) -> tuple[tuple[float, ...], tuple[flo
     return lefts, tuple(side + step for side in lefts)
 
 
-def chart_scale(
-    easel: Easel, row: Quantity, bottom: float, mean: Quantity | None, half: Quantity | None
-) -> Scale:
+def chart_scale(easel: Easel, row: Quantity, bottom: float, mean: Quantity | None, half: Quantity | None) -> Scale:
     """The scale of one chart: all that it draws fits between its top and bottom.
 
     Bars that are cut reach beyond all others into room of their own, where their values stand.
@@ -660,9 +638,7 @@ def following(easel: Easel, element: Element, state: State) -> Mobject:
     line = easel.wording.line(element.words[0], "secondary")
     width = pen.write(line, TYPE.note).advance + 0.4
     into = arrow([(ROWS_RIGHT + 0.06, y), (ROWS_RIGHT + 0.75, y)], pen.theme.color("out"))
-    return VGroup(
-        into, block(pen, line, ROWS_RIGHT + 0.8 + width / 2, y, width, CELL_HEIGHT, TYPE.note, "line")
-    )
+    return VGroup(into, block(pen, line, ROWS_RIGHT + 0.8 + width / 2, y, width, CELL_HEIGHT, TYPE.note, "line"))
 
 
 # the details panel
@@ -685,9 +661,7 @@ def detail_row(easel: Easel, element: Element, state: State) -> Mobject:
 
 def recompute(easel: Easel, element: Element, state: State) -> Mobject:
     """What to know before recomputing by hand."""
-    return captions.paragraph(
-        easel.pen, easel.wording.line(element.words[0]), TYPE.note, CAPTION_WIDTH, -1.95
-    )
+    return captions.paragraph(easel.pen, easel.wording.line(element.words[0]), TYPE.note, CAPTION_WIDTH, -1.95)
 
 
 def note(easel: Easel, element: Element, state: State) -> Mobject:

@@ -44,13 +44,16 @@ class R44(Stage):
 
     @staticmethod
     def storyboard(trace: Trace) -> Storyboard:
+        """The film's states for a trace."""
         return storyboard(trace)
 
     @cached_property
     def easel(self) -> Easel:
+        """What this production's pictures are drawn with."""
         return Easel(self.trace, self.wording, Pen(self.theme, self.production.language), self.board)
 
     def draw(self, element: Element, state: State) -> Mobject:
+        """An element as it stands in a state's finished picture."""
         return DRAW[element.kind](self.easel, element, state)
 
     def chrome(self, before: Picture, after: Picture) -> list[Animation]:
@@ -140,12 +143,7 @@ class R44(Stage):
             seconds=1.0,
         )
         cards = [
-            VGroup(
-                *(
-                    VGroup(after[name].row.cells[n].copy(), after[name].row.numbers[n].copy())
-                    for name in inputs
-                )
-            )
+            VGroup(*(VGroup(after[name].row.cells[n].copy(), after[name].row.numbers[n].copy()) for name in inputs))
             for n in range(len(total.cells))
         ]
         self.move(LaggedStart(*map(_gather, cards, total.cells), lag_ratio=0.25), seconds=2.2)
@@ -169,9 +167,7 @@ class R44(Stage):
         self.move(draw_in(after["circled"]), draw_in(after["bracket"]), seconds=0.8)
         chart, formula = after["chart"], self.formula_parts(after["formula"])
         self.move(FadeIn(formula["name"]), Create(chart.zero), Travel(chart.bars, self.trace), seconds=1.2)
-        self.move(
-            Travel(chart.level, self.trace), FadeIn(after["mean"]), FadeIn(formula["center"]), seconds=1.2
-        )
+        self.move(Travel(chart.level, self.trace), FadeIn(after["mean"]), FadeIn(formula["center"]), seconds=1.2)
         self.take_away(chart.bars, chart.zero, chart.level)
         self.add(chart.bars, chart.zero, chart.level)
         self.move(
@@ -183,9 +179,7 @@ class R44(Stage):
 
     def enter_b3(self, before: Picture, after: Picture) -> None:
         """The bars shift by μ and scale by 1/√(σ² + ε); where γ and β do anything, they go on into u's."""
-        self.move(
-            *self.chrome(before, after), *exchange(before, after, "circled", "bracket", "spread"), seconds=0.8
-        )
+        self.move(*self.chrome(before, after), *exchange(before, after, "circled", "bracket", "spread"), seconds=0.8)
         chart, passages = before["chart"], picture.passages(self.easel)
         if "normalized" in passages:
             state = self.board.state("b3")

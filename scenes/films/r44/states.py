@@ -56,9 +56,7 @@ def feature_window(trace: Trace) -> Window:
     """The features whose numbers are shown on stage: all of them if they fit, else the first ones and the last."""
     example = trace.example
     tokens = window_around(example.n_tokens, example.followed, ROW_SLOTS)
-    return _fitting(
-        trace, [f"{quantity}[{token},{{}}]" for quantity in ROWS for token in tokens], stage_label
-    )
+    return _fitting(trace, [f"{quantity}[{token},{{}}]" for quantity in ROWS for token in tokens], stage_label)
 
 
 def detail_window(trace: Trace) -> Window:
@@ -94,8 +92,7 @@ def storyboard(trace: Trace) -> Storyboard:
     builders = (_b4, _b5, _b0, _b1, _b2, _b3)
     passing = {"b3": normalized(trace)} if is_affine(trace) else {}
     states = tuple(
-        State(name, builder(trace), passing.get(name, ()))
-        for name, builder in zip(STATES, builders, strict=True)
+        State(name, builder(trace), passing.get(name, ())) for name, builder in zip(STATES, builders, strict=True)
     )
     return Storyboard(FILM, states, (State("details", _details(trace)),), CAUTIONS, POINTERS)
 
@@ -116,8 +113,7 @@ def _tokens(trace: Trace, most: int) -> tuple[Element, ...]:
     shown = window_around(total, followed, max(1, min(most, int(TOKENS_ROOM / (widest + TOKEN_EDGES)))))
     ends = (("before", shown.start), ("after", total - shown.stop))
     tokens = tuple(
-        Element("token", f"token.{token}", look="followed" if token == followed else "dimmed")
-        for token in shown
+        Element("token", f"token.{token}", look="followed" if token == followed else "dimmed") for token in shown
     )
     return (*tokens, *(Element("more_tokens", f"more.{end}") for end, hidden in ends if hidden))
 
@@ -155,9 +151,7 @@ def _b5(trace: Trace) -> tuple[Element, ...]:
         )
         for token in window_around(trace.example.n_tokens, followed, ROW_SLOTS)
     )
-    axis = (
-        () if trace.example.n_tokens == 1 else (Element("position_axis", "axis", words=(f"{FILM}.b5.axis",)),)
-    )
+    axis = () if trace.example.n_tokens == 1 else (Element("position_axis", "axis", words=(f"{FILM}.b5.axis",)),)
     return _frame(
         "b5",
         *_tokens(trace, ROW_SLOTS),
@@ -217,9 +211,7 @@ def _b3(trace: Trace) -> tuple[Element, ...]:
         Element("done_sum", "junction"),
         _chart(trace, "ln.out", band),
         *_statistics(trace),
-        Element(
-            "named_row", "row.ln.out", labels=_row(trace, "ln.out", followed), words=(f"{FILM}.row.out",)
-        ),
+        Element("named_row", "row.ln.out", labels=_row(trace, "ln.out", followed), words=(f"{FILM}.row.out",)),
         Element("next", "next", words=(f"{FILM}.b3.next",)),
     )
 
@@ -256,12 +248,9 @@ def _sum(trace: Trace) -> Element:
 
 
 def _arithmetic(trace: Trace) -> Element:
-    rows = (
-        _row(trace, quantity, trace.example.followed) for quantity in ("resid_pre", "attn_out", "resid_mid")
-    )
+    rows = (_row(trace, quantity, trace.example.followed) for quantity in ("resid_pre", "attn_out", "resid_mid"))
     relations = tuple(
-        Relation((x, update), relation((x, update), total), total)
-        for x, update, total in zip(*rows, strict=True)
+        Relation((x, update), relation((x, update), total), total) for x, update, total in zip(*rows, strict=True)
     )
     return Element("sums", "sums", relations=relations)
 
@@ -308,9 +297,7 @@ def cut_features(trace: Trace, quantity: str) -> tuple[int, ...]:
 def cut_labels(trace: Trace, quantity: str) -> tuple[Label, ...]:
     """The values of the bars that are cut."""
     followed = trace.example.followed
-    return tuple(
-        stage_label(trace, f"{quantity}[{followed},{feature}]") for feature in cut_features(trace, quantity)
-    )
+    return tuple(stage_label(trace, f"{quantity}[{followed},{feature}]") for feature in cut_features(trace, quantity))
 
 
 def _chart(trace: Trace, quantity: str, others: tuple[str, ...]) -> Element:
@@ -319,9 +306,7 @@ def _chart(trace: Trace, quantity: str, others: tuple[str, ...]) -> Element:
 
 
 def _row(trace: Trace, quantity: str, token: int) -> tuple[Label, ...]:
-    return tuple(
-        stage_label(trace, f"{quantity}[{token},{feature}]") for feature in feature_window(trace).shown
-    )
+    return tuple(stage_label(trace, f"{quantity}[{token},{feature}]") for feature in feature_window(trace).shown)
 
 
 def _refs(trace: Trace, quantity: str) -> tuple[str, ...]:
@@ -335,9 +320,7 @@ def _details(trace: Trace) -> tuple[Element, ...]:
         Element(
             "detail_row",
             f"detail.{quantity}",
-            labels=tuple(
-                detail_label(trace, f"{quantity}[{followed},{n}]") for n in detail_window(trace).shown
-            ),
+            labels=tuple(detail_label(trace, f"{quantity}[{followed},{n}]") for n in detail_window(trace).shown),
             words=(f"{FILM}.row.{words}",),
         )
         for quantity, words in (
