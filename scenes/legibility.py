@@ -23,7 +23,7 @@ from addnorm.mathcore.labels import Label
 from addnorm.mathcore.symbols import Symbol
 from addnorm.scenes.contours import Array, Mask, inside, polygons
 from addnorm.scenes.elements.lettering import Glyphs, Lettering
-from addnorm.scenes.text import FormulaAtom, Run
+from addnorm.scenes.text import Elided, FormulaAtom, Run
 from addnorm.scenes.theme import FRAME_HEIGHT, FRAME_WIDTH, MEANINGS, PIXEL, SAFE_MARGIN, Theme
 from addnorm.scenes.typeset import CAP_HEIGHT, SCRIPT_SCALE, missing_characters
 
@@ -91,9 +91,7 @@ class Layer:
     @cached_property
     def stroke(self) -> Array:
         """Colour and opacity of the line, shape (4,)."""
-        return np.asarray(
-            self.leaf.get_stroke_rgbas()[0] * (self.leaf.get_stroke_width() > 0), dtype=np.float64
-        )
+        return np.asarray(self.leaf.get_stroke_rgbas()[0] * (self.leaf.get_stroke_width() > 0), dtype=np.float64)
 
     @property
     def radius(self) -> float:
@@ -325,16 +323,13 @@ def missing_glyphs(sheet: Sheet) -> Iterator[Finding]:
 
 def unnamed_colors(sheet: Sheet) -> Iterator[Finding]:
     """No meaning is told by colour alone: words in its colour, or in the same element, name it."""
-    letters = [
-        layer for block in sheet.blocks for layer in block.layers if not isinstance(layer.run.source, Label)
+    words = [
+        layer for block in sheet.blocks for layer in block.layers if not isinstance(layer.run.source, Label | Elided)
     ]
-    named = {_hex(layer.fill) for layer in letters}
-    worded = {layer.element for layer in letters}
+    named, worded = {_hex(word.fill) for word in words}, {word.element for word in words}
     meanings = {sheet.theme.color(role): role for role in MEANINGS.values()}
-    used = dict.fromkeys(
-        (mark.element, _hex(paint)) for mark in sheet.marks for paint in (mark.fill, mark.stroke)
-    )
-    for element, color in used:
+    paints = ((mark.element, _hex(paint)) for mark in sheet.marks for paint in (mark.fill, mark.stroke))
+    for element, color in dict.fromkeys(paints):
         if color in meanings and color not in named and element not in worded:
             yield Finding("unnamed colour", meanings[color], element, 0, 1)
 
@@ -384,9 +379,7 @@ def _hex(paint: Array) -> str:
 
 def _leaves(picture: Mapping[str, Mobject]) -> list[tuple[str, VMobject]]:
     """What can be seen, in the order in which it is painted; the frame audit lets in vector shapes only."""
-    families = (
-        (name, leaf) for name, mobject in picture.items() for leaf in mobject.family_members_with_points()
-    )
+    families = ((name, leaf) for name, mobject in picture.items() for leaf in mobject.family_members_with_points())
     leaves = ((name, leaf) for name, leaf in families if isinstance(leaf, VMobject) and _is_visible(leaf))
     return sorted(leaves, key=lambda named: named[1].z_index)
 

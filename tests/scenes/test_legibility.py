@@ -16,6 +16,7 @@ from addnorm.mathcore.example_files import load_example
 from addnorm.mathcore.labels import stage_label
 from addnorm.mathcore.symbols import layer_norm_formula, symbol
 from addnorm.mathcore.trace import Trace, run
+from addnorm.scenes.elements.caption import paragraph
 from addnorm.scenes.elements.lettering import Glyphs, Lettering, Pen
 from addnorm.scenes.elements.shapes import THIN, box, segment
 from addnorm.scenes.films.r44.scene import R44
@@ -34,9 +35,7 @@ M = TypeVar("M", bound=VMobject)
 # Scenes made by hand: black on white, places in pixels of a 1080p picture from its top left corner.
 
 GREY = "#767676"
-WHITE = Theme(
-    "white", {**load_theme("light").colors, "text": "#000000", "pale": "#777777", "paler": "#BBBBBB"}
-)
+WHITE = Theme("white", {**load_theme("light").colors, "text": "#000000", "pale": "#777777", "paler": "#BBBBBB"})
 PEN = Pen(WHITE, "en")
 LINE_WIDTH = THIN / 100 / PIXEL
 
@@ -65,9 +64,7 @@ def rule(left: float, right: float, top: float) -> VMobject:
 
 
 def area(left: float, top: float, width: float, height: float, color: str = GREY) -> VMobject:
-    shape = Rectangle(
-        width=width * PIXEL, height=height * PIXEL, stroke_width=0, fill_color=color, fill_opacity=1
-    )
+    shape = Rectangle(width=width * PIXEL, height=height * PIXEL, stroke_width=0, fill_color=color, fill_opacity=1)
     return put(shape, left, top)
 
 
@@ -89,16 +86,14 @@ def behind(text: VMobject, color: str, opacity: float = 1) -> VGroup:
 
 def good() -> Picture:
     """A heading over a rule, a number in its cell, a bar in a colour that is named, a paragraph."""
-    paragraph = PEN.write(
-        (Run("Two lines that stand one above the other", Constant("a test")),), 60, width=5.0
-    )
+    words = (Run("Two lines that stand one above the other", Constant("a test")),)
     return {
         "heading": write("Readable", 200, 100),
         "rule": rule(200, 900, 200),
         "cell": framed(write("1.599", 250, 325), 200),
         "bar": area(600, 300, 60, 200, WHITE.color("sum")),
         "name": write("sum", 700, 300, role="sum"),
-        "paragraph": put(paragraph, 200, 700),
+        "paragraph": put(paragraph(PEN, words, 60, 5.0, 0), 200, 700),
     }
 
 
@@ -151,9 +146,7 @@ def under_an_area(letters: float, opacity: float) -> VMobject:
     """Two letters of one shape; an area painted after them covers so many of them, and the blanks around."""
     text = write("H H")
     left, top, right, bottom = ink(text)
-    cover = area(
-        left - 20, top - 20, (right - left) * letters / 2 + (20 if letters < 2 else 40), bottom - top + 40
-    )
+    cover = area(left - 20, top - 20, (right - left) * letters / 2 + (20 if letters < 2 else 40), bottom - top + 40)
     return VGroup(text, cover.set_fill(opacity=opacity).set_stroke(GREY, THIN))
 
 
@@ -174,10 +167,14 @@ def without_a_glyph() -> VMobject:
     return words
 
 
-def numbered(role: str) -> VMobject:
-    """A bar in the colour of a meaning and a number in it, but no word."""
-    number = PEN.write(value_line(stage_label(trace("r44"), "ln.mean[0]"), role), 40)
-    return VGroup(area(900, 450, 60, 200, WHITE.color(role)), put(number, 1000, 500))
+def without_words(*line: Run) -> VMobject:
+    """A bar in the colour of the statistics, and a line beside it that does not say what they are."""
+    return VGroup(area(900, 450, 60, 200, WHITE.color("statistics")), put(PEN.write(line, 40), 1000, 500))
+
+
+def a_number() -> Run:
+    (number,) = value_line(stage_label(trace("r44"), "ln.mean[0]"), "statistics")
+    return number
 
 
 def right_at(text: VMobject, right: float, top: float) -> VMobject:
@@ -258,7 +255,11 @@ BAD: dict[str, tuple[Made, list[Expected]]] = {
         [("unnamed colour", "x", 0, 1)],
     ),
     "a colour with a number alone": (
-        lambda: numbered("statistics"),
+        lambda: without_words(a_number()),
+        [("unnamed colour", "statistics", 0, 1)],
+    ),
+    "a colour with a count alone": (
+        lambda: without_words(Run("… 381 more …", Elided(381), "statistics")),
         [("unnamed colour", "statistics", 0, 1)],
     ),
 }
@@ -269,9 +270,7 @@ HARMLESS: dict[str, Made] = {
     "a line at a distance": lambda: with_a_line(8.01),
     "a bar at a distance": lambda: with_a_bar(8.01),
     "a chip on a line": lambda: chip_over_a_line(0, 1, 2),
-    "a line that is painted first": lambda: VGroup(
-        chip_over_a_line(1, 2), chip_over_a_line(0).set_z_index(-1)
-    ),
+    "a line that is painted first": lambda: VGroup(chip_over_a_line(1, 2), chip_over_a_line(0).set_z_index(-1)),
     "a number that fits its cell": lambda: framed(w := write("1234567"), ink(w)[2] - ink(w)[0] + 16.1),
     "24 px text": lambda: of_height(24.01, "10⁻⁵"),
     "the lightest grey": lambda: write("grey", role="line").set_fill(GREY),
@@ -289,9 +288,7 @@ def test_a_bad_thing_is_found_and_nothing_else(name: str) -> None:
     make, expected = BAD[name]
     findings = examine({**good(), "bad": make()}, WHITE)
     assert [(f.rule, f.what) for f in findings] == [(rule, what) for rule, what, _, _ in expected]
-    assert [f.measured for f in findings] == pytest.approx(
-        [measured for _, _, measured, _ in expected], abs=0.01
-    )
+    assert [f.measured for f in findings] == pytest.approx([measured for _, _, measured, _ in expected], abs=0.01)
     assert [f.wanted for f in findings] == [wanted for _, _, _, wanted in expected]
     assert all(f.where.startswith("bad") for f in findings)
 
@@ -339,10 +336,7 @@ def test_an_area_contains_the_points_inside_its_outline() -> None:
 # The film.
 
 PRODUCTIONS = [
-    (example, language, theme)
-    for example in bundled_examples()
-    for language in languages()
-    for theme in themes()
+    (example, language, theme) for example in bundled_examples() for language in languages() for theme in themes()
 ]
 
 
