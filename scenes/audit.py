@@ -18,7 +18,8 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from manim import Mobject, VMobject
+from manim import Mobject, PMobject, VMobject
+from manim.mobject.types.image_mobject import AbstractImageMobject
 from numpy.typing import NDArray
 
 from addnorm.mathcore.errors import AddnormError
@@ -75,8 +76,8 @@ class _Leaf:
     """One drawn leaf as it was looked at: how it was painted and placed, and what of numbers it shows.
 
     ``box`` is left, bottom, right, top. Of glyphs, ``em`` and ``origin`` tell how their outline was placed; of a
-    value shape, ``raised`` how far up it was moved. It is ``at_rest`` if nothing changed since the frame before; ``place``
-    is the same thing for leaves that only differ in their paint.
+    value shape, ``raised`` how far up it was moved. It is ``at_rest`` if it stands where it stood on the frame before;
+    ``place`` is the same thing for leaves that only differ in their paint.
     """
 
     mobject: VMobject
@@ -137,29 +138,27 @@ class Auditor:
         leaves = [leaf for mobject in drawn if (leaf := self._leaf(mobject))]
         self._before = {id(leaf.mobject): leaf for leaf in leaves}
         self._frame = [*self._still, *leaves] if over_still else leaves
-        hidden = self._hidden(self._frame)
-        visible = [leaf for leaf in self._frame if hidden.get(leaf, 0) < 1] if hidden else self._frame
-        numbers = [leaf for leaf in visible if leaf.seen and leaf.is_text]
-        _require_apart(visible, numbers)
-        _require_one_chart(visible, numbers)
-        return tuple(
-            replace(sighting, opacity=sighting.opacity * (1 - hidden[leaf])) if leaf in hidden else sighting
-            for leaf in visible
-            for sighting in leaf.seen
-        )
+        return self._survey()
 
     def keep(self) -> None:
-        """What was just inspected stays as it is beneath the frames that follow."""
+        """What was just inspected stays as it is, beneath the frames that follow or on all of them."""
         self._still, self._before, self._covers = self._frame, {}, {}
         for leaf in self._still:
             self._rest(leaf)
+            if isinstance(leaf.mobject, ValueShape) and 0 < leaf.mobject.t < 1:
+                raise AuditError(f"{leaf} rests between two values")
+        self._survey()
 
     # One leaf.
 
     def _leaf(self, mobject: Mobject) -> _Leaf | None:
         """A leaf as it is drawn now, or None if it cannot be seen."""
-        if not isinstance(mobject, VMobject) or mobject.get_background_image():
+        if isinstance(mobject, PMobject | AbstractImageMobject):
             raise AuditError(f"{type(mobject).__name__} is drawn, which is a picture and may show anything")
+        if not isinstance(mobject, VMobject):  # a ValueTracker, for which manim draws nothing
+            return None
+        if mobject.get_background_image():
+            raise AuditError(f"{type(mobject).__name__} is coloured from a picture, which may show anything")
         opacity = max(opacities := _opacities(mobject))
         if not opacity >= UNSEEN:
             return None
@@ -173,16 +172,16 @@ class Auditor:
             leaf = _Leaf(mobject, claims, paint, mobject.points.copy(), opacity, box)
             self._look_at(leaf, moves=before is not None)
             return leaf
+        self._rest(before)
         if before.paint == paint:
-            self._rest(before)
             return before
-        leaf = replace(before, paint=paint, opacity=opacity, at_rest=False)
+        leaf = replace(before, paint=paint, opacity=opacity)
         leaf.seen = tuple(replace(sighting, opacity=opacity) for sighting in before.seen)
         _require_even_ink(leaf)
         return leaf
 
     def _rest(self, leaf: _Leaf) -> None:
-        """Note that a leaf has not changed. A shape that has come to rest must not look like a digit."""
+        """Note that a leaf stands where it stood. A shape that has come to rest must not look like a digit."""
         if not leaf.at_rest and leaf.is_plain:
             self._require_no_digit(leaf)
         leaf.at_rest = True
@@ -198,8 +197,7 @@ class Auditor:
                 self._require_no_digit(leaf)
         else:
             raise AuditError(
-                f"{leaf} is drawn, which neither comes from the text factory nor is a plain shape;"
-                f" use scenes.elements"
+                f"{leaf} is drawn, which neither comes from the text factory nor is a plain shape; use scenes.elements"
             )
 
     def _require_no_digit(self, leaf: _Leaf) -> None:
@@ -240,9 +238,7 @@ class Auditor:
     def _value_shape(self, leaf: _Leaf, shape: ValueShape) -> None:
         lefts, rights = np.array(shape.ground.lefts), np.array(shape.ground.rights)
         if not 0 <= shape.t <= 1 or (lefts >= rights).any() or (rights[:-1] > lefts[1:]).any():
-            raise AuditError(
-                f"{leaf}: its parts do not stand side by side, or it has gone {shape.t} of its way"
-            )
+            raise AuditError(f"{leaf}: its parts do not stand side by side, or it has gone {shape.t} of its way")
         expected = shape.expected(self._trace)
         if shape.points.shape != expected.shape:
             raise AuditError(f"{leaf} has lost or gained parts")
@@ -252,13 +248,23 @@ class Auditor:
             raise AuditError(f"{leaf}: a drawn length is not the length of its value (off by {off:.3g})")
         leaf.raised = up = float(shift[1])
         leaf.seen = tuple(
-            LengthSighting(
-                id(shape), length._replace(base=length.base + up, tip=length.tip + up), leaf.opacity
-            )
+            LengthSighting(id(shape), length._replace(base=length.base + up, tip=length.tip + up), leaf.opacity)
             for length in shape.lengths(self._trace)
         )
 
     # The frame as a whole.
+
+    def _survey(self) -> Seen:
+        hidden = self._hidden(self._frame)
+        visible = [leaf for leaf in self._frame if hidden.get(leaf, 0) < 1] if hidden else self._frame
+        numbers = [leaf for leaf in visible if leaf.seen and leaf.is_text]
+        _require_apart(visible, numbers)
+        _require_one_chart(visible, numbers)
+        return tuple(
+            replace(sighting, opacity=sighting.opacity * (1 - hidden[leaf])) if leaf in hidden else sighting
+            for leaf in visible
+            for sighting in leaf.seen
+        )
 
     def _hidden(self, leaves: list[_Leaf]) -> dict[_Leaf, float]:
         """The share of each number and length that later shapes or the frame's edge hide; 1 if it is gone."""
@@ -271,7 +277,7 @@ class Auditor:
             if share <= GLIMPSE:
                 continue
             hidden[leaf] = share if share < 1 - GLIMPSE else 1.0
-            if share < 1 - GLIMPSE and leaf.at_rest and all(shape.at_rest for shape, _ in covers):
+            if share < 1 - GLIMPSE and leaf.opacity > OPAQUE and all(x.at_rest for x in (leaf, *dict(covers))):
                 by = " and ".join(str(shape) for shape, _ in covers) or "the edge of the frame"
                 raise AuditError(f"{leaf} is partly hidden by {by}")
         return hidden
@@ -297,9 +303,7 @@ def _overlaps(leaves: list[_Leaf]) -> Iterator[tuple[_Leaf, list[_Leaf]]]:
     if not subjects:
         return
     boxes = _boxes([leaf for _, leaf in subjects])
-    later = np.array([rank for rank, _ in subjects])[:, None] < np.array(
-        [rank for rank, _ in shapes], dtype=int
-    )
+    later = np.array([rank for rank, _ in subjects])[:, None] < np.array([rank for rank, _ in shapes], dtype=int)
     meeting = later & _meet(boxes, _boxes([leaf for _, leaf in shapes]))
     away = (np.abs(boxes) > (FRAME_WIDTH / 2, FRAME_HEIGHT / 2) * 2).any(axis=1)
     for n in np.flatnonzero(meeting.any(axis=1) | away):
@@ -312,10 +316,10 @@ def _overlaps(leaves: list[_Leaf]) -> Iterator[tuple[_Leaf, list[_Leaf]]]:
 
 def _require_apart(leaves: list[_Leaf], numbers: list[_Leaf]) -> None:
     """No number stands so near another text that both would be read as one."""
-    standing = [leaf for leaf in numbers if leaf.at_rest and leaf.opacity >= OPAQUE]
+    standing = [leaf for leaf in numbers if leaf.at_rest and leaf.opacity > OPAQUE]
     if not standing:
         return
-    texts = [leaf for leaf in leaves if leaf.is_text and leaf.at_rest and leaf.opacity >= OPAQUE]
+    texts = [leaf for leaf in leaves if leaf.is_text and leaf.at_rest and leaf.opacity > OPAQUE]
     reach = np.array([(-APART * leaf.em, 0, APART * leaf.em, 0) for leaf in standing])
     reached = _boxes(standing) + reach
     for n, m in np.argwhere(_meet(reached, _boxes(texts))):
@@ -334,12 +338,8 @@ def _require_one_chart(leaves: list[_Leaf], numbers: list[_Leaf]) -> None:
     moving = [leaf for leaf, shape in lengths if 0 < shape.t < 1]
     shares = [shape.t for _, shape in lengths if 0 < shape.t < 1]
     if moving and max(shares) - min(shares) > TOLERANCE:
-        raise AuditError(
-            f"{moving[0]} and other lengths on their way have gone different shares of it: {shares}"
-        )
+        raise AuditError(f"{moving[0]} and other lengths on their way have gone different shares of it: {shares}")
     for leaf in moving:
-        if leaf.at_rest:
-            raise AuditError(f"{leaf} rests between two values")
         near_it = _boxes([leaf]) + (-BESIDE, -BESIDE, BESIDE, BESIDE)
         for n in np.flatnonzero(_meet(near_it, _boxes(numbers))):
             raise AuditError(f"{numbers[n]} stands beside {leaf}, which is between two values")
@@ -405,9 +405,7 @@ def _boxes(leaves: list[_Leaf]) -> Array:
 def _meet(boxes: Array, others: Array) -> Mask:
     """Which boxes overlap which others."""
     left, bottom, right, top = boxes.T[..., None]
-    return np.asarray(
-        (left < others[:, 2]) & (right > others[:, 0]) & (bottom < others[:, 3]) & (top > others[:, 1])
-    )
+    return np.asarray((left < others[:, 2]) & (right > others[:, 0]) & (bottom < others[:, 3]) & (top > others[:, 1]))
 
 
 def _ink(leaf: _Leaf) -> Ink:

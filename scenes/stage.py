@@ -7,7 +7,8 @@ the picture after, in ordinary manim). ``manim render FILE CLASS`` works on it a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -116,6 +117,7 @@ class StageRenderer(CairoRenderer):
 
     def freeze_current_frame(self, duration: float) -> None:
         """Hold a frame for a whole number of frames."""
+        self.stage.keep_seen()
         self.add_frame(self.get_frame(), num_frames=round(duration * self.camera.frame_rate))
 
 
@@ -260,17 +262,23 @@ class Stage(Scene):
 
     def see(self, drawn: Iterable[Mobject], over_still: bool) -> None:
         """Audit a picture that was just drawn, over what was kept if so it was."""
-        frame = sum(play.frames for play in self.plays)
-        try:
+        with self._telling_where():
             self._seen = self._auditor.inspect(tuple(drawn), over_still=over_still)
-        except AuditError as error:
-            raise AuditError(f"state {self._state or 'none'}, frame {frame}: {error}") from None
-        if self._promised and (stray := self._promised.exceeded(self._seen)):
-            raise AuditError(f"state {self._state}, frame {frame}: {stray} is drawn, which the state does not have")
+            if self._promised is not None and (stray := self._promised.exceeded(self._seen)):
+                raise AuditError(f"{stray} is drawn, which the state does not have")
 
     def keep_seen(self) -> None:
-        """What was just seen stays as it is during the play that begins."""
-        self._auditor.keep()
+        """What was just seen stays as it is: beneath the play that begins, or frozen."""
+        with self._telling_where():
+            self._auditor.keep()
+
+    @contextmanager
+    def _telling_where(self) -> Iterator[None]:
+        try:
+            yield
+        except AuditError as error:
+            frame = sum(play.frames for play in self.plays)
+            raise AuditError(f"state {self._state or 'none'}, frame {frame}: {error}") from None
 
     def note(self, frames: int) -> None:
         """Note that what was just seen is shown on so many frames."""
