@@ -140,7 +140,7 @@ def render(orders: Sequence[Order], out: Path, jobs: int) -> Generator[Taken | P
     """
     with working_folder(out) as folder:
         for order in orders:
-            order.film.stage()  # manim is loaded once, before the processes part
+            order.film.stage(order.trace)  # manim is loaded once, before the processes part
         works = [_Work(order, folder, number) for number, order in enumerate(orders)]
         shots = [(work, name) for work in works for name in work.order.stills]
         for number, record in in_processes([partial(work.shoot, name) for work, name in shots], jobs):
@@ -171,7 +171,7 @@ class _Work:
         from addnorm.scenes.stage import Production
 
         order = self.order
-        stage, still = order.film.stage(), self.file(f"still {name}")
+        stage, still = order.film.stage(order.trace), self.file(f"still {name}")
         production = Production(order.trace, order.language, order.theme, order.pace, order.captions)
         if name not in order.clips:
             take_still(stage, production, name, order.size, still)

@@ -220,8 +220,8 @@ class Wording:
             if not isinstance(node, Mapping) or part not in node:
                 raise AddnormError(f"assets/text/{self.language}.toml: {key}: there is no such entry")
             node = node[part]
-        if isinstance(node, Mapping):
-            node = next((text for condition, text in node.items() if condition in self._conditions), None)
+        while isinstance(node, Mapping):
+            node = next((variant for condition, variant in node.items() if condition in self._conditions), None)
         if not isinstance(node, str):
             raise AddnormError(f"assets/text/{self.language}.toml: {key}: no variant fits this example; add 'default'")
         return node

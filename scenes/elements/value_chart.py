@@ -7,7 +7,7 @@ the trace, so a bar of the wrong length cannot pass.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -54,9 +54,18 @@ class Scale:
         return self.zero + self.unit * np.clip(values, self.low, self.high)
 
     def toward(self, other: Scale, t: float) -> Scale:
-        """The scale at share ``t`` of the way to another one."""
-        mixed = ((1 - t) * a + t * b for a, b in zip(astuple(self), astuple(other), strict=True))
-        return Scale(*mixed)
+        """The scale at share ``t`` of the way to another one.
+
+        Its ends move evenly, as values and as heights: a value that is on its way between them stays in their room.
+        """
+        low, high = (1 - t) * self.low + t * other.low, (1 - t) * self.high + t * other.high
+        foot, top = (1 - t) * self._ends + t * other._ends
+        unit = float((top - foot) / (high - low))
+        return Scale(float(foot - unit * low), unit, low, high)
+
+    @property
+    def _ends(self) -> Array:
+        return self.y(np.array([self.low, self.high]))
 
 
 @dataclass(frozen=True)

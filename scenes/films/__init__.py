@@ -18,19 +18,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Film:
-    """A film: its states for a trace, the names its words may use, and a call that gives its scene class."""
+    """A film: its states for a trace, the names its words may use, and its scene class for a trace."""
 
     name: str
     storyboard: Callable[[Trace], Storyboard]
     names: Mapping[str, str]
-    stage: Callable[[], type[Stage]]
+    stage: Callable[[Trace], type[Stage]]
 
 
-def scene_of(module: str, scene: str) -> Callable[[], type[Stage]]:
-    """A call that imports a scene class; with it comes manim."""
+def scene_of(scene: str, pre_norm: str | None = None) -> Callable[[Trace], type[Stage]]:
+    """A call that imports a scene class, ``module:Class``, or in pre-norm another one; with it comes manim."""
 
-    def load() -> type[Stage]:
-        stage: type[Stage] = getattr(import_module(module), scene)
+    def load(trace: Trace) -> type[Stage]:
+        module, _, name = (pre_norm if pre_norm and trace.example.norm == "pre" else scene).partition(":")
+        stage: type[Stage] = getattr(import_module(module), name)
         return stage
 
     return load
@@ -40,6 +41,11 @@ DEFAULT_FILM = "r44"
 
 FILMS: Mapping[str, Film] = MappingProxyType(
     {
-        "r44": Film("r44", r44.storyboard, r44.NAMES, scene_of("addnorm.scenes.films.r44.scene", "R44")),
+        "r44": Film(
+            "r44",
+            r44.storyboard,
+            r44.NAMES,
+            scene_of("addnorm.scenes.films.r44.scene:R44", "addnorm.scenes.films.r44.pre_norm.scene:R44PreNorm"),
+        ),
     }
 )

@@ -1,7 +1,8 @@
 """The R44 pictures: how each element of a state looks in its place.
 
 All places are in scene units (the frame is 14.2 wide and 8 high, the origin in its middle). One function draws
-one kind of element; ``DRAW`` at the end names them all.
+one kind of element; ``DRAW`` at the end names them all. What has another place in pre-norm than in post-norm is
+in the ``Layout``.
 """
 
 from __future__ import annotations
@@ -26,15 +27,16 @@ from addnorm.scenes.elements.token import HEIGHT as CHIP_HEIGHT
 from addnorm.scenes.elements.token import chip_width, token_chip
 from addnorm.scenes.elements.value_chart import Band, Bars, Ground, Level, Quantity, Scale
 from addnorm.scenes.elements.vector_row import Columns, VectorRow, number_size, vector_row
-from addnorm.scenes.films.r44.states import (
+from addnorm.scenes.films.r44.parts import (
     FILM,
-    STATES,
     cut_features,
     cut_labels,
     detail_window,
     feature_window,
     is_affine,
+    normalized_by,
 )
+from addnorm.scenes.films.r44.states import STATES
 from addnorm.scenes.storyboard import Element, State, Storyboard
 from addnorm.scenes.text import Wording, relation_line, symbol_line, token_line, value_line
 from addnorm.scenes.theme import FRAME_HEIGHT, FRAME_WIDTH, SAFE_MARGIN, TYPE
@@ -51,8 +53,8 @@ CAPTION_WIDTH = 12.0
 
 # b4: one line of flow, the skip path over it, the token row under it.
 FLOW_Y = 0.45
-INPUT_X, ATTENTION_X, JUNCTION_X, RESULT_X = -5.55, -1.5, 2.75, 5.4
-ATTENTION_WIDTH, ATTENTION_HEIGHT = 3.3, 1.4
+INPUT_X, JUNCTION_X, RESULT_X = -5.55, 2.75, 5.4
+ATTENTION_HEIGHT = 1.4
 NODE_WIDTH, NODE_HEIGHT = 1.3, 0.9
 JUNCTION_RADIUS = 0.36
 SKIP_Y = 2.0
@@ -69,26 +71,47 @@ ROWS_LEFT, ROWS_RIGHT = -3.3, 2.5
 SUM_X, LOOP_X, SUM_RADIUS = 3.5, 4.2, 0.27
 SIDE_LEFT = 2.8
 CELL_HEIGHT = 0.58
-ROW_Y: Mapping[str, Mapping[str, float]] = MappingProxyType(
-    {
+DETAIL_SIDE: Mapping[str, float] = MappingProxyType({"mean": 1.55, "variance": 0.85, "formula": -0.1})
+CUT_ROOM = 0.36
+
+
+@dataclass(frozen=True)
+class Branch:
+    """b4's branch: the block that x enters first and the middle of attention, each with its width."""
+
+    entry: tuple[float, float]
+    attention: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where things stand in one order of the norm.
+
+    ``rows``: heights of the named rows by state; ``charts``: for each of the chart's two states, the one that
+    measures and the one that normalizes, its bottom and top; ``side``: by state, the heights of what stands
+    beside the rows.
+    """
+
+    branch: Branch
+    rows: Mapping[str, Mapping[str, float]]
+    charts: Mapping[str, tuple[float, float]]
+    side: Mapping[str, Mapping[str, float]]
+
+
+_BESIDE_CHART = {"mean": 0.0, "variance": -0.58, "formula": -1.3}
+_ADDED = {"attn_out": 2.04, "resid_pre": 1.33, "resid_mid": 0.56}
+
+POST_NORM = Layout(
+    branch=Branch(entry=(-1.5, 3.3), attention=(-1.5, 3.3)),
+    rows={
         "b0": {"attn_out": 1.0, "resid_pre": -0.75},
         "b1": {"attn_out": 1.25, "resid_pre": -0.1, "resid_mid": -1.45},
-        "b2": {"attn_out": 2.04, "resid_pre": 1.33, "resid_mid": 0.56},
-        "b3": {
-            "attn_out": 2.04,
-            "resid_pre": 1.33,
-            "resid_mid": 0.56,
-            "ln.normalized": -2.12,
-            "ln.out": -2.12,
-        },
-    }
+        "b2": _ADDED,
+        "b3": {**_ADDED, "ln.normalized": -2.12, "ln.out": -2.12},
+    },
+    charts={"b2": (-2.3, -0.02), "b3": (-1.68, -0.02)},
+    side={"b2": _BESIDE_CHART, "b3": _BESIDE_CHART, "details": DETAIL_SIDE},
 )
-STATISTIC_Y: Mapping[str, float] = MappingProxyType({"mean": 0.0, "variance": -0.58})
-FORMULA_Y = -1.3
-DETAIL_STATISTIC_Y: Mapping[str, float] = MappingProxyType({"mean": 1.55, "variance": 0.85})
-DETAIL_FORMULA_Y = -0.1
-CHART_TOP = -0.02
-CHART_BOTTOM, CHART_BOTTOM_OVER_ROW, CUT_ROOM = -2.3, -1.68, 0.36
 
 
 @dataclass(frozen=True)
@@ -99,6 +122,7 @@ class Easel:
     wording: Wording
     pen: Pen
     board: Storyboard
+    layout: Layout
 
     @cached_property
     def columns(self) -> Columns:
@@ -119,7 +143,7 @@ class Easel:
 
     def y(self, state: State, quantity: str) -> float:
         """The height of a named row."""
-        return ROW_Y[state.name][quantity]
+        return self.layout.rows[state.name][quantity]
 
     def token_ys(self, state: State) -> dict[int, float]:
         """The heights of b5's rows, by token; over the followed one there is room for the bracket."""
@@ -150,12 +174,12 @@ class Attention(VGroup):
         self.body, self.update_arrow = body, update
 
 
-class Result(VGroup):
-    """x + Δ in its box, and the arrow into it."""
+class Node(VGroup):
+    """A quantity in its box, and the arrows that lead there and on."""
 
-    def __init__(self, way: VGroup, box: Block) -> None:
-        super().__init__(way, box)
-        self.way, self.box = way, box
+    def __init__(self, ways: VGroup, box: Block) -> None:
+        super().__init__(ways, box)
+        self.ways, self.box = ways, box
 
 
 class Position(VGroup):
@@ -219,7 +243,8 @@ def token_places(easel: Easel, state: State) -> tuple[dict[int, float], float]:
     tokens = _shown_tokens(state)
     width = chip_width(easel.pen, [token_line(easel.trace, token) for token in tokens])
     pitch = width + 0.35
-    left = ATTENTION_X - min(pitch * (len(tokens) - 1) / 2, RIGHT + ATTENTION_X - 0.75 - width / 2)
+    middle = easel.layout.branch.entry[0]
+    left = middle - min(pitch * (len(tokens) - 1) / 2, RIGHT + middle - 0.75 - width / 2)
     return {token: left + n * pitch for n, token in enumerate(tokens)}, width
 
 
@@ -263,15 +288,16 @@ def reading(easel: Easel, element: Element, state: State) -> Mobject:
     example = easel.trace.example
     read = [xs[t] for t in xs if example.mask == "none" or t <= example.followed]
     color = easel.pen.theme.color("line")
+    into = easel.layout.branch.entry[0]
     lines = [segment((x, TOKENS_Y + CHIP_HEIGHT / 2), (x, BUS_Y), color) for x in read]
-    bus = segment((min(*read, ATTENTION_X), BUS_Y), (max(*read, ATTENTION_X), BUS_Y), color)
-    up = arrow([(ATTENTION_X, BUS_Y), (ATTENTION_X, FLOW_Y - ATTENTION_HEIGHT / 2 - 0.06)], color, 2.5, tip=0.2)
+    bus = segment((min(*read, into), BUS_Y), (max(*read, into), BUS_Y), color)
+    up = arrow([(into, BUS_Y), (into, FLOW_Y - ATTENTION_HEIGHT / 2 - 0.06)], color, 2.5, tip=0.2)
     words = easel.pen.write(easel.wording.line(element.words[0], "secondary"), TYPE.note)
-    return VGroup(*lines, bus, up, words.place(ATTENTION_X + 0.35, READING_Y))
+    return VGroup(*lines, bus, up, words.place(into + 0.35, READING_Y))
 
 
 def input_node(easel: Easel, element: Element, state: State) -> Mobject:
-    """The followed token's x, fed from its chip, and the arrow into attention."""
+    """The followed token's x, fed from its chip, and the arrow into the branch."""
     pen = easel.pen
     xs, _ = token_places(easel, state)
     x = xs[easel.trace.example.followed]
@@ -286,8 +312,9 @@ def input_node(easel: Easel, element: Element, state: State) -> Mobject:
         color,
     )
     node = block(pen, symbol_line(symbol("resid_pre")), INPUT_X, FLOW_Y, NODE_WIDTH, NODE_HEIGHT, TYPE.symbol + 10, "x")
-    into = arrow([(INPUT_X + NODE_WIDTH / 2 + 0.05, FLOW_Y), (ATTENTION_X - ATTENTION_WIDTH / 2 - 0.05, FLOW_Y)], color)
-    return VGroup(feed, node, into)
+    middle, width = easel.layout.branch.entry
+    into = arrow([(INPUT_X + NODE_WIDTH / 2 + 0.05, FLOW_Y), (middle - width / 2 - 0.05, FLOW_Y)], color)
+    return Node(VGroup(feed, into), node)
 
 
 def skip(easel: Easel, element: Element, state: State) -> Mobject:
@@ -312,8 +339,9 @@ def attention(easel: Easel, element: Element, state: State) -> Mobject:
     """The attention block and its output Δ on the way to ⊕."""
     pen = easel.pen
     line = easel.wording.line(element.words[0], "update")
-    body = block(pen, line, ATTENTION_X, FLOW_Y, ATTENTION_WIDTH, ATTENTION_HEIGHT, TYPE.heading, "update")
-    start = ATTENTION_X + ATTENTION_WIDTH / 2 + 0.05
+    middle, width = easel.layout.branch.attention
+    body = block(pen, line, middle, FLOW_Y, width, ATTENTION_HEIGHT, TYPE.heading, "update")
+    start = middle + width / 2 + 0.05
     out = arrow([(start, FLOW_Y), (JUNCTION_X - JUNCTION_RADIUS - 0.05, FLOW_Y)], pen.theme.color("update"))
     delta = pen.write(symbol_line(symbol("update")), TYPE.symbol + 10)
     delta.place((start + JUNCTION_X - JUNCTION_RADIUS - 0.3) / 2, FLOW_Y + 0.2, "center")
@@ -332,7 +360,7 @@ def result(easel: Easel, element: Element, state: State) -> Mobject:
     way = [(JUNCTION_X + JUNCTION_RADIUS + 0.05, FLOW_Y), (RESULT_X - width / 2 - 0.05, FLOW_Y)]
     line = easel.wording.line("r44.result", "sum")
     box = block(pen, line, RESULT_X, FLOW_Y, width, NODE_HEIGHT, TYPE.symbol + 6, "sum")
-    return Result(arrow(way, pen.theme.color("sum")), box)
+    return Node(VGroup(arrow(way, pen.theme.color("sum"))), box)
 
 
 # b5
@@ -347,7 +375,8 @@ def token_row(easel: Easel, element: Element, state: State) -> Mobject:
     """A token's row of features."""
     index = int(element.name.split(".")[1])
     y = easel.token_ys(state)[index]
-    return _vector(easel, element.labels, grid(easel), y, "sum", dimmed=element.look == "dimmed")
+    role = normalized_by(easel.trace)
+    return _vector(easel, element.labels, grid(easel), y, role, dimmed=element.look == "dimmed")
 
 
 def feature_bracket(easel: Easel, element: Element, state: State) -> Mobject:
@@ -434,7 +463,7 @@ def position(easel: Easel, element: Element, state: State) -> Mobject:
 def pending_sum(easel: Easel, element: Element, state: State) -> Mobject:
     """⊕ waiting for both rows: nothing has been added yet."""
     pen = easel.pen
-    feeds, y = _feeds(easel, state, "line", "line"), _sum_y(easel, state)
+    feeds, y = _feeds(easel, state, "line", "line"), sum_y(easel, state)
     words = pen.write(easel.wording.line(element.words[0], "secondary"), TYPE.note)
     return VGroup(feeds, plus_node(pen, SUM_X, y, SUM_RADIUS, "line"), words.place(SUM_X + 0.5, y - 0.1))
 
@@ -442,26 +471,31 @@ def pending_sum(easel: Easel, element: Element, state: State) -> Mobject:
 def done_sum(easel: Easel, element: Element, state: State) -> Mobject:
     """⊕ fed by both rows, and the loop that carries their sum to r's row."""
     pen = easel.pen
-    y, target = _sum_y(easel, state), easel.y(state, "resid_mid")
+    y, target = sum_y(easel, state), easel.y(state, "resid_mid")
     corners = [(SUM_X + SUM_RADIUS, y), (LOOP_X, y), (LOOP_X, target), (ROWS_RIGHT + 0.24, target)]
     loop = arrow(corners, pen.theme.color("sum"), tip=0.22)
     return VGroup(_feeds(easel, state, "update", "x"), loop, plus_node(pen, SUM_X, y, SUM_RADIUS, "sum"))
 
 
-def _sum_y(easel: Easel, state: State) -> float:
+def sum_y(easel: Easel, state: State) -> float:
+    """The height of ⊕, between the two rows that meet there."""
     return (easel.y(state, "attn_out") + easel.y(state, "resid_pre")) / 2
 
 
 def _feeds(easel: Easel, state: State, upper: str, lower: str) -> VGroup:
     """The lines from O's and x's rows into ⊕."""
-    y = _sum_y(easel, state)
+    y = sum_y(easel, state)
+    return VGroup(
+        feed(easel, state, "attn_out", upper, y + SUM_RADIUS),
+        feed(easel, state, "resid_pre", lower, y - SUM_RADIUS),
+    )
+
+
+def feed(easel: Easel, state: State, row: str, role: str, end: float) -> VMobject:
+    """The line from the right end of a row to the edge of ⊕ at height ``end``."""
     start = ROWS_RIGHT + (0.22 if state.element("position") else 0.04)
-    lines = []
-    for row, role, side in (("attn_out", upper, 1), ("resid_pre", lower, -1)):
-        height = easel.y(state, row)
-        corners = [(start, height), (SUM_X, height), (SUM_X, y + side * SUM_RADIUS)]
-        lines.append(path(corners, easel.pen.theme.color(role)))
-    return VGroup(*lines)
+    y = easel.y(state, row)
+    return path([(start, y), (SUM_X, y), (SUM_X, end)], easel.pen.theme.color(role))
 
 
 def sums(easel: Easel, element: Element, state: State) -> Mobject:
@@ -478,21 +512,26 @@ def sums(easel: Easel, element: Element, state: State) -> Mobject:
 
 
 def circled(easel: Easel, element: Element, state: State) -> Mobject:
-    """The frame round r's row alone."""
+    """The frame round the row that LayerNorm reads."""
     columns = easel.columns
-    y = easel.y(state, "resid_mid")
+    y = easel.y(state, normalized_by(easel.trace))
     width = columns.right - columns.left + 0.06
     return outline((columns.left + columns.right) / 2, y, width, CELL_HEIGHT + 0.2, easel.pen.theme.color("statistics"))
 
 
 def row_bracket(easel: Easel, element: Element, state: State) -> Mobject:
-    """The bracket under r's row: it opens downwards to the chart of the same features."""
-    columns = easel.columns
-    y = easel.y(state, "resid_mid") - CELL_HEIGHT / 2 - 0.14
+    """The bracket at that row: it opens towards the chart of the same features."""
+    columns, side = easel.columns, chart_side(easel, state)
+    y = easel.y(state, normalized_by(easel.trace)) + side * (CELL_HEIGHT / 2 + 0.14)
     color = easel.pen.theme.color("statistics")
-    brace = bracket(columns.left + 0.06, columns.right - 0.06, y, -0.18, color)
+    brace = bracket(columns.left + 0.06, columns.right - 0.06, y, side * 0.18, color)
     words = fitted(easel, element.words[0], TYPE.note, NAMES_RIGHT - LEFT, "statistics")
-    return VGroup(brace, words.place(NAMES_RIGHT, y - 0.2, "right"))
+    return VGroup(brace, words.place(NAMES_RIGHT, y - 0.12 + side * 0.08, "right"))
+
+
+def chart_side(easel: Easel, state: State) -> int:
+    """1 if the chart stands over the row that LayerNorm reads, -1 if it stands under it."""
+    return 1 if easel.layout.charts[state.name][1] > easel.y(state, normalized_by(easel.trace)) else -1
 
 
 Way = tuple[Quantity | None, Quantity | None]
@@ -514,22 +553,28 @@ def chart(easel: Easel, element: Element, state: State) -> Mobject:
 
 
 def passages(easel: Easel) -> Mapping[str, Passage]:
-    """The chart's ways: into b2 from nothing, to the normalized row, and, where γ and β do anything, on to u."""
-    token = easel.trace.example.followed
-    row, mean, half = Quantity("resid_mid", token), Quantity("ln.mean", token), Quantity("ln.std", token)
+    """The chart's ways, by where they end.
+
+    They lead from nothing to the bars of the row that LayerNorm reads, on to the normalized row, and, where γ
+    and β do anything, over the picture named "normalized" to u.
+    """
+    trace, token = easel.trace, easel.trace.example.followed
+    row = Quantity(normalized_by(trace), token)
+    mean, half = Quantity("ln.mean", token), Quantity("ln.std", token)
     normalized, out = Quantity("ln.normalized", token), Quantity("ln.out", token)
     unit = Quantity("ln.normalized_std", token)
-    wide = chart_scale(easel, row, CHART_BOTTOM, mean, half)
+    (first, room), (last, last_room) = easel.layout.charts.items()
+    wide = chart_scale(trace, row, room, mean, half)
     grown = Passage((None, row), (None, mean), (None, half), (wide, wide))
-    if not is_affine(easel.trace):
-        low = chart_scale(easel, out, CHART_BOTTOM_OVER_ROW, None, unit)
-        return {"b2": grown, "b3": Passage((row, out), (mean, None), (half, unit), (wide, low))}
-    flat = chart_scale(easel, normalized, CHART_BOTTOM_OVER_ROW, None, unit)
-    last = chart_scale(easel, out, CHART_BOTTOM_OVER_ROW, None, None)
+    if not is_affine(trace):
+        flat = chart_scale(trace, out, last_room, None, unit)
+        return {first: grown, last: Passage((row, out), (mean, None), (half, unit), (wide, flat))}
+    flat = chart_scale(trace, normalized, last_room, None, unit)
+    goal = chart_scale(trace, out, last_room, None, None)
     return {
-        "b2": grown,
+        first: grown,
         "normalized": Passage((row, normalized), (mean, None), (half, unit), (wide, flat)),
-        "b3": Passage((normalized, out), (None, None), (None, None), (flat, last)),
+        last: Passage((normalized, out), (None, None), (None, None), (flat, goal)),
     }
 
 
@@ -588,12 +633,14 @@ def _dash_sides(left: float, right: float) -> tuple[tuple[float, ...], tuple[flo
     return lefts, tuple(side + step for side in lefts)
 
 
-def chart_scale(easel: Easel, row: Quantity, bottom: float, mean: Quantity | None, half: Quantity | None) -> Scale:
-    """The scale of one chart: all that it draws fits between its top and bottom.
+def chart_scale(
+    trace: Trace, row: Quantity, room: tuple[float, float], mean: Quantity | None, half: Quantity | None
+) -> Scale:
+    """The scale of one chart: all that it draws fits between its bottom and top.
 
     Bars that are cut reach beyond all others into room of their own, where their values stand.
     """
-    trace = easel.trace
+    bottom, top = room
     values, cut = row.values(trace), cut_features(trace, row.name)
     center = 0.0 if mean is None else mean.values(trace).item()
     width = 0.0 if half is None else half.values(trace).item()
@@ -603,16 +650,18 @@ def chart_scale(easel: Easel, row: Quantity, bottom: float, mean: Quantity | Non
         low, high = -1.0, 1.0
     above = CUT_ROOM if any(values[n] > 0 for n in cut) else 0.0
     below = CUT_ROOM if any(values[n] < 0 for n in cut) else 0.0
-    unit = (CHART_TOP - bottom - above - below) / (high - low)
-    return Scale(CHART_TOP - above - high * unit, unit, low - below / unit, high + above / unit)
+    unit = (top - bottom - above - below) / (high - low)
+    return Scale(top - above - high * unit, unit, low - below / unit, high + above / unit)
 
 
 def spread(easel: Easel, element: Element, state: State) -> Mobject:
-    """The name of the band, beside it: μ ± σ."""
-    scale = passages(easel)["b2"].scales[1]
+    """The name of the band, beside it: μ ± σ. It keeps off the words of the bracket."""
+    scale = passages(easel)[state.name].scales[1]
     y = scale.y(easel.trace["ln.mean"].value[easel.trace.example.followed]).item()
     words = easel.pen.write(easel.wording.line(element.words[0], "statistics"), TYPE.statistic)
-    return words.place(NAMES_RIGHT, min(y, CHART_TOP - 0.55) - 0.13, "right")
+    bottom, top = easel.layout.charts[state.name]
+    y = max(y, bottom + 0.4) if chart_side(easel, state) > 0 else min(y, top - 0.55)
+    return words.place(NAMES_RIGHT, y - 0.13, "right")
 
 
 def statistic(easel: Easel, element: Element, state: State) -> Mobject:
@@ -621,14 +670,13 @@ def statistic(easel: Easel, element: Element, state: State) -> Mobject:
     label = element.labels[0]
     named = symbol_line(symbol(label.ref.partition("[")[0]))
     line = (*named, *easel.wording.sign(" = ", "statistics"), *value_line(label, "statistics"))
-    heights = DETAIL_STATISTIC_Y if state.name == "details" else STATISTIC_Y
-    return pen.write(line, TYPE.statistic).place(SIDE_LEFT + 0.3, heights[element.name])
+    return pen.write(line, TYPE.statistic).place(SIDE_LEFT + 0.3, easel.layout.side[state.name][element.name])
 
 
 def formula(easel: Easel, element: Element, state: State) -> Mobject:
     """The formula, as far as its parts have been used."""
     whole = easel.pen.formula(layer_norm_formula(easel.trace.example.norm), TYPE.formula)
-    return whole.place(RIGHT, DETAIL_FORMULA_Y if state.name == "details" else FORMULA_Y, "right")
+    return whole.place(RIGHT, easel.layout.side[state.name][element.name], "right")
 
 
 def following(easel: Easel, element: Element, state: State) -> Mobject:
@@ -669,7 +717,9 @@ def note(easel: Easel, element: Element, state: State) -> Mobject:
     return captions.paragraph(easel.pen, easel.wording.note(), TYPE.note, CAPTION_WIDTH, -2.95)
 
 
-DRAW: Mapping[str, Callable[[Easel, Element, State], Mobject]] = MappingProxyType(
+Drawing = Callable[[Easel, Element, State], Mobject]
+
+DRAW: Mapping[str, Drawing] = MappingProxyType(
     {
         "heading": heading,
         "marker": marker,

@@ -1,8 +1,13 @@
-"""The R44 film in motion. ``manim render -ql scenes/films/r44/scene.py R44`` plays it; R44English is in English."""
+"""The R44 film in motion. ``manim render -ql scenes/films/r44/scene.py R44`` plays it; R44English is in English.
+
+The motions that both orders of the norm share come after the states; pre-norm plays them from ``pre_norm.scene``.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
+from typing import ClassVar
 
 from manim import (
     Animation,
@@ -20,13 +25,14 @@ from manim import (
     there_and_back,
 )
 
+from addnorm.mathcore.errors import AddnormError
 from addnorm.mathcore.symbols import symbol
 from addnorm.mathcore.trace import Trace
 from addnorm.scenes.elements.lettering import Lettering, Pen
 from addnorm.scenes.elements.shapes import path
 from addnorm.scenes.elements.value_chart import Travel
 from addnorm.scenes.films.r44 import picture
-from addnorm.scenes.films.r44.picture import DRAW, Easel
+from addnorm.scenes.films.r44.picture import DRAW, POST_NORM, Drawing, Easel, Layout
 from addnorm.scenes.films.r44.states import NAMES, storyboard
 from addnorm.scenes.stage import Picture, Stage, draw_in, early, exchange, glide, late
 from addnorm.scenes.storyboard import Element, State, Storyboard
@@ -35,26 +41,40 @@ from addnorm.scenes.theme import TYPE
 
 MORE = ("more.before", "more.after")
 CHROME = ("heading", "marker", "conventions", "caption")
+ADDED = ("row.attn_out", "row.resid_pre")
 
 
 class R44(Stage):
-    """One token: x on the skip path, attention's Δ added, LayerNorm over that row."""
+    """One token: x on the skip path, attention's Δ added, LayerNorm over that row.
+
+    ``norm`` is the order it plays; ``layout`` and ``drawings`` are its pictures, and ``unfolds`` names the node
+    of b4 that unfolds into a row of features.
+    """
 
     names = NAMES
+    norm: ClassVar[str] = "post"
+    layout: ClassVar[Layout] = POST_NORM
+    drawings: ClassVar[Mapping[str, Drawing]] = DRAW
+    unfolds: ClassVar[str] = "result"
 
-    @staticmethod
-    def storyboard(trace: Trace) -> Storyboard:
-        """The film's states for a trace."""
+    @classmethod
+    def storyboard(cls, trace: Trace) -> Storyboard:
+        """The film's states for a trace. Raises AddnormError for an example in the other order of the norm."""
+        if trace.example.norm != cls.norm:
+            raise AddnormError(
+                f"{cls.__name__} plays {cls.norm}-norm, but {trace.example.id} is {trace.example.norm}-norm"
+            )
         return storyboard(trace)
 
     @cached_property
     def easel(self) -> Easel:
         """What this production's pictures are drawn with."""
-        return Easel(self.trace, self.wording, Pen(self.theme, self.production.language), self.board)
+        pen = Pen(self.theme, self.production.language)
+        return Easel(self.trace, self.wording, pen, self.board, self.layout)
 
     def draw(self, element: Element, state: State) -> Mobject:
         """An element as it stands in a state's finished picture."""
-        return DRAW[element.kind](self.easel, element, state)
+        return self.drawings[element.kind](self.easel, element, state)
 
     def chrome(self, before: Picture, after: Picture) -> list[Animation]:
         """Heading, conventions and caption give way to the next ones; the marker moves on."""
@@ -66,7 +86,7 @@ class R44(Stage):
         tokens = [after[name] for name in after if name.startswith(("token.", "more."))]
         self.move(*self.chrome(before, after), *map(FadeIn, tokens), seconds=0.8)
         self.move(draw_in(after["input"]), seconds=1.0)
-        self.move(draw_in(after["reading"]), FadeIn(after["attention"].body), seconds=1.0)
+        self.enter_branch(after)
         self.move(FadeIn(after["junction"]), seconds=0.4)
         x = self.easel.pen.write(symbol_line(symbol("resid_pre")), TYPE.symbol + 10)
         way = path(picture.skip_path(), self.theme.color("x"), radius=0.75)
@@ -83,19 +103,19 @@ class R44(Stage):
         """The tokens line up in a column, and each unfolds into its row of features."""
         followed = f"row.{self.trace.example.followed}"
         others = [name for name in after if name.startswith("row.") and name != followed]
-        flow = ("reading", "input", "skip", "attention", "junction")
         tokens = [name for name in before if name.startswith("token.")]
-        self.move(*self.chrome(before, after), *exchange(before, {}, *flow, *MORE), seconds=0.8)
+        flow = [name for name in before if name not in (*CHROME, *tokens, self.unfolds)]
+        self.move(*self.chrome(before, after), *exchange(before, {}, *flow), seconds=0.8)
         row = after[followed]
-        leaving = before["result"]
-        copies = [leaving.box.frame.copy() for _ in row.cells]
-        self.take_away(leaving.box.frame)
+        node = before[self.unfolds]
+        copies = [node.box.frame.copy() for _ in row.cells]
+        self.take_away(node.box.frame)
         self.move(
             *(glide(before[name], after[name]) for name in tokens if name in after),
             *(FadeOut(before[name]) for name in tokens if name not in after),
             *(FadeIn(after[name]) for name in after if name.startswith("token.") and name not in before),
-            FadeOut(leaving.way),
-            FadeOut(leaving.box.words, rate_func=early),
+            FadeOut(node.ways),
+            FadeOut(node.box.words, rate_func=early),
             *(Transform(copy, cell) for copy, cell in zip(copies, row.cells, strict=True)),
             FadeIn(row.contents, rate_func=late),
             seconds=1.4,
@@ -129,13 +149,38 @@ class R44(Stage):
 
     def enter_b1(self, before: Picture, after: Picture) -> None:
         """Both rows travel, feature by feature, into their sum."""
-        inputs = ("row.attn_out", "row.resid_pre")
         self.move(
             *self.chrome(before, after),
-            *(glide(before[name], after[name]) for name in (*inputs, "position")),
+            *(glide(before[name], after[name]) for name in (*ADDED, "position")),
             FadeOut(before["junction"]),
             seconds=0.8,
         )
+        self.add_up(after)
+
+    def enter_b2(self, before: Picture, after: Picture) -> None:
+        """r's row alone is circled; its bars grow, then μ rises, the band opens, and the formula follows."""
+        rows = (*ADDED, "row.resid_mid", "junction")
+        self.move(
+            *self.chrome(before, after),
+            *(glide(before[name], after[name]) for name in rows),
+            FadeOut(before["position"]),
+            FadeOut(before["sums"]),
+            seconds=1.0,
+        )
+        self.measure(after)
+
+    def enter_b3(self, before: Picture, after: Picture) -> None:
+        """The bars shift by μ and scale by 1/√(σ² + ε); where γ and β do anything, they go on into u's."""
+        self.normalize(before, after, self.board.state("b3"))
+
+    # What both orders of the norm share.
+
+    def enter_branch(self, after: Picture) -> None:
+        """b4's attention appears, and what it reads."""
+        self.move(draw_in(after["reading"]), FadeIn(after["attention"].body), seconds=1.0)
+
+    def add_up(self, after: Picture) -> None:
+        """The numbers of x and O travel, feature by feature, into their sum r."""
         total, signs = after["row.resid_mid"].row, after["sums"]
         self.move(
             *map(FadeIn, (signs.plus, total.cells, after["row.resid_mid"].name_line)),
@@ -143,7 +188,7 @@ class R44(Stage):
             seconds=1.0,
         )
         cards = [
-            VGroup(*(VGroup(after[name].row.cells[n].copy(), after[name].row.numbers[n].copy()) for name in inputs))
+            VGroup(*(VGroup(after[name].row.cells[n].copy(), after[name].row.numbers[n].copy()) for name in ADDED))
             for n in range(len(total.cells))
         ]
         self.move(LaggedStart(*map(_gather, cards, total.cells), lag_ratio=0.25), seconds=2.2)
@@ -154,22 +199,14 @@ class R44(Stage):
             seconds=1.0,
         )
 
-    def enter_b2(self, before: Picture, after: Picture) -> None:
-        """r's row alone is circled; its bars grow, then μ rises, the band opens, and the formula follows."""
-        rows = ("row.attn_out", "row.resid_pre", "row.resid_mid", "junction")
-        self.move(
-            *self.chrome(before, after),
-            *(glide(before[name], after[name]) for name in rows),
-            FadeOut(before["position"]),
-            FadeOut(before["sums"]),
-            seconds=1.0,
-        )
+    def measure(self, after: Picture) -> None:
+        """A row is circled; its bars grow, then μ rises, the band of one σ opens, and the formula follows."""
         self.move(draw_in(after["circled"]), draw_in(after["bracket"]), seconds=0.8)
         chart, formula = after["chart"], self.formula_parts(after["formula"])
         self.move(FadeIn(formula["name"]), Create(chart.zero), Travel(chart.bars, self.trace), seconds=1.2)
         self.move(Travel(chart.level, self.trace), FadeIn(after["mean"]), FadeIn(formula["center"]), seconds=1.2)
         self.take_away(chart.bars, chart.zero, chart.level)
-        self.add(chart.bars, chart.zero, chart.level)
+        self.add(chart.band.travel_to(0.0, self.trace), chart.bars, chart.zero, chart.level)
         self.move(
             Travel(chart.band, self.trace),
             *map(FadeIn, (after["variance"], after["spread"], formula["scale"])),
@@ -177,12 +214,11 @@ class R44(Stage):
         )
         self.move(*map(FadeIn, (formula["gain"], formula["shift"], *chart.cut)), seconds=0.8)
 
-    def enter_b3(self, before: Picture, after: Picture) -> None:
-        """The bars shift by μ and scale by 1/√(σ² + ε); where γ and β do anything, they go on into u's."""
+    def normalize(self, before: Picture, after: Picture, state: State) -> None:
+        """The bars become those of u, by way of the normalized row where γ and β do anything; then u goes on."""
         self.move(*self.chrome(before, after), *exchange(before, after, "circled", "bracket", "spread"), seconds=0.8)
         chart, passages = before["chart"], picture.passages(self.easel)
         if "normalized" in passages:
-            state = self.board.state("b3")
             normalized = self.present(state.passing[0], state)
             chart = self.travel(chart, picture.value_chart(self.easel, passages["normalized"]))
             self.move(draw_in(normalized), *map(FadeIn, chart.cut), seconds=0.8)
