@@ -33,6 +33,7 @@ from addnorm.scenes.manifest import LengthSighting, Seen, Sighting
 from addnorm.scenes.text import Line, Sum, Wording
 from addnorm.scenes.theme import FRAME_HEIGHT, FRAME_WIDTH
 from addnorm.scenes.truth import complaint
+from addnorm.scenes.typeset import Paragraph
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -122,9 +123,10 @@ class Auditor:
     def __init__(self, trace: Trace, wording: Wording) -> None:
         self._trace = trace
         self._wording = wording
-        self._true_lines: dict[tuple[Line, str, float | None], tuple[Array, ...]] = {}
+        self._true_lines: dict[tuple[Line, str, Paragraph | None], tuple[Array, ...]] = {}
         self._true_inks: dict[int, Ink] = {}
         self._plain_outlines: set[bytes] = set()
+        self._ground: NDArray[Any] | None = None
         self._before: dict[int, _Leaf] = {}
         self._still: list[_Leaf] = []
         self._frame: list[_Leaf] = []
@@ -139,6 +141,12 @@ class Auditor:
         self._before = {id(leaf.mobject): leaf for leaf in leaves}
         self._frame = [*self._still, *leaves] if over_still else leaves
         return self._survey()
+
+    def inspect_ground(self, pixels: NDArray[Any]) -> None:
+        """Check that what everything is drawn on is of one colour. Raises AuditError."""
+        if pixels is not self._ground and (pixels != pixels[0, 0]).any():
+            raise AuditError("the ground is not of one colour: it is a picture, which may show anything")
+        self._ground = pixels
 
     def keep(self) -> None:
         """What was just inspected stays as it is, beneath the frames that follow or on all of them."""
@@ -324,7 +332,7 @@ def _require_apart(leaves: list[_Leaf], numbers: list[_Leaf]) -> None:
     reached = _boxes(standing) + reach
     for n, m in np.argwhere(_meet(reached, _boxes(texts))):
         number, text = standing[n], texts[m]
-        if number is text or _ink(number).line is _ink(text).line and _ink(number).n != _ink(text).n:
+        if number is text or (_ink(number).line is _ink(text).line and _ink(number).n != _ink(text).n):
             continue
         if _same_place(number.points, text.points):  # a copy that lies exactly on it
             continue
@@ -340,7 +348,7 @@ def _require_one_chart(leaves: list[_Leaf], numbers: list[_Leaf]) -> None:
     if moving and max(shares) - min(shares) > TOLERANCE:
         raise AuditError(f"{moving[0]} and other lengths on their way have gone different shares of it: {shares}")
     for leaf in moving:
-        near_it = _boxes([leaf]) + (-BESIDE, -BESIDE, BESIDE, BESIDE)
+        near_it = _boxes([leaf]) + np.array((-BESIDE, -BESIDE, BESIDE, BESIDE))
         for n in np.flatnonzero(_meet(near_it, _boxes(numbers))):
             raise AuditError(f"{numbers[n]} stands beside {leaf}, which is between two values")
     standing = [(leaf, shape.ground.scale(shape.t)) for leaf, shape in lengths if leaf.at_rest]
@@ -391,8 +399,7 @@ def _claims(mobject: VMobject) -> tuple[Any, ...]:
     return ()
 
 
-@lru_cache
-def _is_defined_in(kind: Any, module: str) -> bool:
+def _is_defined_in(kind: type, module: str) -> bool:
     """Whether a class is really the one of its name in a module (or in one whose name begins so)."""
     home = kind.__module__
     return home.startswith(module) and getattr(sys.modules.get(home), kind.__name__, None) is kind

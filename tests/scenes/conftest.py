@@ -33,7 +33,7 @@ class SmallStage(Stage):
     """r₁ as numbers and as bars with the level of μ, and "μ₁ = …" beside them. ``act`` moves into the picture."""
 
     names: ClassVar[dict[str, str]] = {"film": "R44"}
-    act: Act
+    act: ClassVar[Any]
     folder: Path
 
     @staticmethod
@@ -53,7 +53,7 @@ class SmallStage(Stage):
     def pen(self) -> Pen:
         return Pen(self.theme, self.production.language)
 
-    def draw(self, element: Element, state: State) -> Any:
+    def draw(self, element: Element, _state: State) -> Any:
         columns = Columns(-4, 2, Window((0, 1, 2, 3), 4, 0))
         match element.kind:
             case "row":
@@ -115,14 +115,21 @@ def studio() -> Iterator[None]:
 
 
 @pytest.fixture
-def no_pixels(studio: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def no_pixels(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """manim without its rasterizer: everything is staged and audited, nothing is painted."""
+    request.getfixturevalue("studio")
     monkeypatch.setattr(manim.Camera, "capture_mobjects", lambda *_args, **_kwargs: None)
 
 
+@pytest.fixture(scope="session")
+def small_stage() -> type[SmallStage]:
+    return SmallStage
+
+
 @pytest.fixture
-def perform(no_pixels: None, trace: Trace) -> Perform:
+def perform(request: pytest.FixtureRequest, trace: Trace) -> Perform:
     """A call that plays an act on the small stage and gives the stage."""
+    request.getfixturevalue("no_pixels")
 
     def play(act: Act, of: Trace = trace, folder: Path = Path()) -> SmallStage:
         scene: SmallStage = type("Played", (SmallStage,), {"act": act})(Production(of, "en"))
