@@ -19,8 +19,7 @@ from addnorm.mathcore.trace import Trace, run
 from addnorm.scenes.elements.caption import paragraph
 from addnorm.scenes.elements.lettering import Glyphs, Lettering, Pen
 from addnorm.scenes.elements.shapes import THIN, box, segment
-from addnorm.scenes.films.r44.scene import R44
-from addnorm.scenes.films.r44.states import storyboard
+from addnorm.scenes.films import FILMS
 from addnorm.scenes.legibility import CHECKS, Finding, Layer, Sheet, contrast, examine, visible_runs
 from addnorm.scenes.paths import bundled_examples, find_example
 from addnorm.scenes.stage import Picture, Production
@@ -29,6 +28,7 @@ from addnorm.scenes.theme import FRAME_HEIGHT, FRAME_WIDTH, MEANINGS, PIXEL, The
 from addnorm.scenes.typeset import CAP_HEIGHT, SCRIPT_SCALE, Span, typeset, typeset_formula
 
 Array = NDArray[np.float64]
+FILM = FILMS["r44"]
 M = TypeVar("M", bound=VMobject)
 
 
@@ -349,12 +349,12 @@ def trace(example: str) -> Trace:
 def pictures(example: str, language: str, theme: str) -> dict[str, Picture]:
     """Every finished picture of the film: its states and its panels."""
     with tempconfig({"dry_run": True}):
-        stage = R44(Production(trace(example), language, theme))
+        stage = FILM.stage(trace(example))(Production(trace(example), language, theme))
     return {state.name: stage.picture(state) for state in (*stage.board.states, *stage.board.panels)}
 
 
 def names(example: str) -> list[str]:
-    board = storyboard(trace(example))
+    board = FILM.storyboard(trace(example))
     return [state.name for state in (*board.states, *board.panels)]
 
 
