@@ -32,8 +32,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command. Its exit status: 0 done, 1 failed, 2 wrong request or example, 130 interrupted."""
     signal.signal(signal.SIGTERM, _stop)
     try:
-        status = addnorm.main(arguments, prog_name="addnorm", standalone_mode=False)
+        # Not by `addnorm.main`, which has an interrupt end otherwise.
+        with addnorm.make_context("addnorm", [*(sys.argv[1:] if arguments is None else arguments)]) as context:
+            addnorm.invoke(context)
         sys.stdout.flush()
+    except click.exceptions.Exit as end:
+        return end.exit_code
     except click.ClickException as error:
         return _complain(error.format_message(), REFUSED)
     except Refused as error:
@@ -49,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not isinstance(error, AddnormError):
             raise
         return _complain(str(error), FAILED)
-    return status or DONE
+    return DONE
 
 
 def _stop(number: int, _frame: FrameType | None) -> None:
@@ -94,9 +98,7 @@ def addnorm(context: click.Context) -> None:
 
 
 @addnorm.command(short_help="Print the numbers of an example.")
-@cloup.argument(
-    "example", default="r44", help="The name of a bundled example (r44), or a .toml or .npz file."
-)
+@cloup.argument("example", default="r44", help="The name of a bundled example (r44), or a .toml or .npz file.")
 @cloup.option("--json", "as_json", is_flag=True, help="Print all of it as strict JSON.")
 def values(example: str, as_json: bool) -> None:
     """Print the numbers of an example, and the labels of every state as they appear on screen."""
@@ -150,9 +152,7 @@ def new(path: Path) -> None:
         metavar="b0[,..]",
         help="Only the clips and stills of these states. The film stays as it is.",
     ),
-    cloup.option(
-        "--stills", is_flag=True, help="Only pictures, of every state and of the details, in seconds."
-    ),
+    cloup.option("--stills", is_flag=True, help="Only pictures, of every state and of the details, in seconds."),
 )
 @cloup.option_group(
     "How it looks",
@@ -260,9 +260,7 @@ def _render(orders: Sequence[Order], out: Path, jobs: int) -> None:
                 done = f"{step.order.folder} {step.name}"
                 bar.update(task, advance=1, description=done, refresh=True)
                 if not console.is_terminal:
-                    click.echo(
-                        f"{done}  {'still' if step.seconds is None else f'{float(step.seconds):.1f} s'}"
-                    )
+                    click.echo(f"{done}  {'still' if step.seconds is None else f'{float(step.seconds):.1f} s'}")
             else:
                 results += step.paths
     for path in results:
@@ -292,9 +290,7 @@ def _traces(examples: Sequence[str]) -> Iterator[Trace]:
         trace = _trace(example)
         folder = trace.example.id.casefold()  # some file systems do not tell cases apart
         if folder in seen:
-            raise AddnormError(
-                f"{example}: id: {trace.example.id!r} is also that of {seen[folder]}; give each its own"
-            )
+            raise AddnormError(f"{example}: id: {trace.example.id!r} is also that of {seen[folder]}; give each its own")
         seen[folder] = example
         yield trace
 

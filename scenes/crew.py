@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkProcess
@@ -26,7 +26,7 @@ def available_processors() -> int:
     return os.cpu_count() or 1
 
 
-def in_processes(tasks: Sequence[Callable[[], T]], jobs: int) -> Iterator[tuple[int, T]]:
+def in_processes(tasks: Sequence[Callable[[], T]], jobs: int) -> Generator[tuple[int, T]]:
     """Do tasks in at most ``jobs`` processes, and give each one's number and result as it is done.
 
     The processes are forks, so what is loaded now is shared and need not be sent. With one job everything is

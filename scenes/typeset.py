@@ -124,7 +124,8 @@ def typeset_formula(math: str, atoms: int) -> Setting:
 def missing_characters(text: str) -> tuple[str, ...]:
     """The characters of a text that the bundled font has no glyph for, blanks and scripts aside."""
     plain = text.translate(_SUPERSCRIPTS).translate(_SUBSCRIPTS)
-    return tuple(c for c in dict.fromkeys(plain) if ord(c) not in _cmap())
+    # Printable ASCII is in the font; to look into that takes as long as to load numpy.
+    return tuple(c for c in dict.fromkeys(plain) if not " " <= c <= "~" and ord(c) not in _cmap())
 
 
 def drawable(text: str) -> str:

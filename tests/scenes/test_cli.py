@@ -1,0 +1,317 @@
+"""The command line: what it prints, what it refuses and how, what it loads, how it is interrupted."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from addnorm.mathcore import load_example
+from addnorm.scenes.cli import main
+from addnorm.scenes.paths import asset
+from addnorm.scenes.text import languages
+from addnorm.scenes.theme import themes
+
+MINE = """
+id = "mine"
+[input]
+x = [[0.5, -1.0, 2.0]]
+[attention]
+output = [[0.1, 0.2, 0.3]]
+"""
+
+
+class Run:
+    """What a command printed, and its exit status."""
+
+    def __init__(self, arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+        self.status = main(arguments)
+        self.out, self.err = capsys.readouterr()
+
+
+@pytest.fixture
+def mine(tmp_path: Path) -> Path:
+    path = tmp_path / "mine.toml"
+    path.write_text(MINE, encoding="utf-8")
+    return path
+
+
+@pytest.fixture(autouse=True)
+def _keep_signals() -> Any:
+    before = signal.getsignal(signal.SIGTERM)
+    yield
+    signal.signal(signal.SIGTERM, before)
+
+
+# --- values
+
+
+def test_values_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    run = Run(("values", "--json"), capsys)
+    assert (run.status, run.err) == (0, "")
+    values = json.loads(run.out)
+    assert list(values) == ["example", "activations", "states"]
+    assert values["example"] == load_example(asset("examples", "r44.toml")).canonical()
+    update = values["activations"]["attn_out"]
+    assert {key: update[key] for key in update if key != "value"} == {
+        "axes": ["token", "feature"],
+        "shape": [3, 4],
+        "dtype": "float64",
+        "op": "mix",
+        "inputs": ["attn.pattern", "attn.v"],
+    }
+    assert update["value"][0] == pytest.approx(
+        [1, 1.598887907320214, -0.197775814640428, -0.005560463398930], abs=1e-12
+    )
+    assert values["activations"]["eps"]["value"] == 1e-5
+
+
+def test_the_labels_of_every_state_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    states = json.loads(Run(("values", "--json"), capsys).out)["states"]
+    assert list(states) == ["b4", "b5", "b0", "b1", "b2", "b3"]
+    texts = {state: {label["ref"]: label["text"] for label in labels} for state, labels in states.items()}
+    rows = {
+        "resid_pre[0,{}]": ["1", "0", "1", "0"],
+        "attn_out[0,{}]": ["1", "1.599", "−0.198", "−0.006"],
+        "resid_mid[0,{}]": ["2", "1.599", "0.802", "−0.006"],
+        "resid_mid[1,{}]": ["1", "2.802", "−0.503", "1.707"],
+        "resid_mid[2,{}]": ["2", "2.752", "0.802", "0.198"],
+        "ln.out[0,{}]": ["1.171", "0.650", "−0.385", "−1.435"],
+    }
+    x, update, r, r2, r3, u = ({ref.format(n): text for n, text in enumerate(row)} for ref, row in rows.items())
+    b0 = {"eps": "10⁻⁵", "gamma[*]": "1", "beta[*]": "0", **update, **x}
+    b2 = {**b0, **r, "ln.mean[0]": "1.098888", "ln.var[0]": "0.592455"}
+    assert texts == {"b4": {}, "b5": r | r2 | r3, "b0": b0, "b1": b0 | r, "b2": b2, "b3": b2 | u}
+    [label] = [label for label in states["b1"] if label["ref"] == "resid_mid[0,2]"]
+    assert label == {"ref": "resid_mid[0,2]", "text": "0.802", "value": label["value"], "decimals": 3}
+    assert label["value"] == pytest.approx(0.802224185359572, abs=1e-12)
+
+
+def test_values_as_tables(capsys: pytest.CaptureFixture[str]) -> None:
+    run = Run(("values",), capsys)
+    assert (run.status, run.err) == (0, "")
+    lines = run.out.splitlines()
+    assert lines[0] == "r44: 3 tokens of 4 features, 2 heads, no mask, post-norm; token 1 is followed"
+    [update] = [line for line in lines if line.startswith("attn_out ")]
+    assert update.split()[:5] == ["attn_out", "mix", "attn.pattern,", "attn.v", "[0,*]"]
+    assert [float(number) for number in update.split()[5:]] == pytest.approx(
+        [1, 1.598887907320214, -0.197775814640428, -0.005560463398930], abs=1e-12
+    )
+    first = lines.index(next(line for line in lines if line.startswith("b2 ")))
+    last = lines.index(next(line for line in lines if line.startswith("b3 ")))
+    b2 = [line[7:] for line in lines[first:last]]
+    assert b2[-1].split() == ["ln.var[0]", "0.592455", "0.5924546427713637"]
+    assert len({line.index(line.split()[1], len(line.split()[0])) for line in b2}) == 1  # aligned
+
+
+def test_values_of_a_large_example_fit_on_a_page(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "wide.toml"
+    row = "[" + ", ".join(str(n % 7) for n in range(300)) + "]"
+    rows = "[" + ", ".join([row] * 40) + "]"
+    path.write_text(f'id = "wide"\ntoken = 40\n[input]\nx = {rows}\n[attention]\noutput = {rows}\n')
+    run = Run(("values", str(path)), capsys)
+    assert run.status == 0
+    assert len(run.out.splitlines()) < 150
+    assert max(map(len, run.out.splitlines())) < 200
+    assert [line.split()[2:] for line in run.out.splitlines() if line.startswith("resid_pre ")] == [
+        ["[39,*]", "0", "1", "2", "…", "4", "5"]
+    ]
+
+
+# --- what is wrong
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("values", "nowhere"), "nowhere: no example of this name; give one of "),
+        (("values", "nowhere.toml"), "nowhere.toml: file: No such file or directory; "),
+        (("render", "nowhere.npz"), "nowhere.npz: "),
+        (("render", "--states", "b0,b9"), "states: 'b9' is not one of r44; give some of b4, b5"),
+        (("render", "--states", ""), "states: '' is not one of r44; give some of b4, b5"),
+        (("render", "--states", "4-5"), "states: '4-5' is not one of r44; give some of b4, b5"),
+        (("render", "--lang", "zh,fr"), "language: 'fr' has no catalogue; give one of "),
+        (("render", "--lang", ""), "language: '' has no catalogue; give one of "),
+        (("render", "--theme", "blue"), "theme: 'blue' is not known; give one of dark, light"),
+        (("render", "--size", "1080"), "size: '1080'; write HEIGHTpRATE such as 1080p60"),
+        (("render", "--size", "1081p60"), "size: '1081p60'; write"),
+        (("render", "--pace", "0"), "pace: 0; give a factor from 0.25 to 4"),
+        (("render", "--pace", "nan"), "pace: nan; give a factor from 0.25 to 4"),
+        (("render", "--jobs", "0"), "Invalid value for '--jobs': 0 is not in the range x>=1."),
+        (("render", "--captions", "no"), "Invalid value for '--captions': 'no' is not one of 'on', 'off'."),
+        (("render", "mine.toml", "./mine.toml"), "./mine.toml: id: 'mine' is also that of mine.toml; "),
+        (("render", "-o", "mine.toml"), "mine.toml: a file; give a folder for -o"),
+        (("render", "--colour", "red"), "No such option"),
+        (("paint",), "No such command 'paint'."),
+    ],
+)
+def test_a_wrong_request_is_one_line_and_writes_nothing(
+    mine: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: tuple[str, ...],
+    message: str,
+) -> None:
+    monkeypatch.chdir(mine.parent)
+    run = Run(arguments, capsys)
+    assert run.status == 2
+    assert run.out == ""
+    assert run.err.startswith(f"addnorm: {message}")
+    assert len(run.err.splitlines()) == 1
+    assert list(mine.parent.iterdir()) == [mine]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("token = 9", "token: token 9 of 1; 1 to 1"),
+        ('[captions.zh]\nb9 = "x"', "captions.zh.b9: "),
+        ("colour = 3", "colour: "),
+    ],
+)
+@pytest.mark.parametrize("command", ["values", "render"])
+def test_a_wrong_example_names_file_field_and_remedy(
+    mine: Path, capsys: pytest.CaptureFixture[str], command: str, line: str, message: str
+) -> None:
+    mine.write_text(MINE.replace('"mine"', f'"mine"\n{line}') if "[" not in line else f"{MINE}{line}\n")
+    run = Run((command, str(mine)), capsys)
+    assert (run.status, run.out) == (2, "")
+    assert run.err.startswith(f"addnorm: {mine}: {message}")
+    assert len(run.err.splitlines()) == 1
+
+
+def test_a_name_that_breaks_the_line_does_not(capsys: pytest.CaptureFixture[str]) -> None:
+    run = Run(("values", "no\nwhere"), capsys)
+    assert run.status == 2
+    assert len(run.err.splitlines()) == 1
+
+
+def test_a_failed_render_is_one_line_and_status_1(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / ".addnorm").write_text("in the way")
+    run = Run(("render", "-o", str(tmp_path)), capsys)
+    assert run.status == 1
+    assert run.err.startswith(f"addnorm: {tmp_path}/.addnorm/work: cannot be written: Not a directory; ")
+    assert len(run.err.splitlines()) == 1
+
+
+# --- help
+
+
+def test_help_names_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
+    assert Run((), capsys).out == Run(("--help",), capsys).out != ""
+    run = Run(("render", "--help"), capsys)
+    assert run.status == 0
+    for word in (*languages(), *themes(), "--states", "--stills", "--size", "--captions", "--pace", "--jobs", "--out"):
+        assert word in run.out
+    assert max(map(len, run.out.splitlines())) <= 100
+
+
+def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
+    from importlib.metadata import version
+
+    assert Run(("--version",), capsys).out == f"addnorm {version('addnorm')}\n"
+
+
+LOADED = """
+import sys
+from addnorm.scenes.cli import main
+main(sys.argv[1:])
+print(*sorted({name.split(".")[0] for name in sys.modules}), file=sys.stderr)
+"""
+
+
+def loaded_by(*arguments: str) -> set[str]:
+    """The packages that are loaded when a command has run."""
+    command = [sys.executable, "-c", LOADED, *arguments]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    return {*run.stderr.splitlines()[-1].split()}
+
+
+def test_help_loads_no_numbers_and_values_no_pictures() -> None:
+    heavy = {"manim", "av", "PIL", "rich", "typst", "fontTools", "scipy"}
+    assert loaded_by("render", "--help") & {*heavy, "numpy"} == set()
+    assert loaded_by("render", "--colour") & {*heavy, "numpy"} == set()
+    assert loaded_by("values", "--json") & {*heavy, "numpy"} == {"numpy"}
+    assert loaded_by("render", "nowhere.toml") & {*heavy, "numpy"} == {"numpy"}
+
+
+def test_a_plain_label_needs_no_look_into_the_font() -> None:
+    from fontTools.ttLib import TTFont
+
+    with TTFont(asset("fonts", "NotoSansSC-Regular.ttf")) as font:
+        assert {*range(0x20, 0x7F)} <= font.getBestCmap().keys()
+
+
+# --- render
+
+
+def test_render_says_what_is_done_and_where_it_is(
+    mine: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(mine.parent)
+    run = Run(("render", "mine.toml", "--stills", "--states", "b4", "--size", "480p15", "-o", "-x {y} 例"), capsys)
+    assert (run.status, run.err) == (0, "")
+    assert run.out == "mine/zh-480p15 b4  still\n-x {y} 例/mine/zh-480p15/stills/b4.png\n"
+    assert Path("-x {y} 例/mine/zh-480p15/stills/b4.png").is_file()
+
+
+ENDLESS = """
+import signal, sys
+from dataclasses import replace
+from addnorm.scenes import films
+from addnorm.scenes.cli import main
+
+def stage(trace):
+    from addnorm.scenes.films.r44.scene import R44
+    class Endless(R44):
+        def perform(self, state):
+            print("filming", flush=True)
+            signal.pause()
+    return Endless
+
+films.FILMS = {"r44": replace(films.FILMS["r44"], stage=stage)}
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize(
+    ("send", "number", "status"), [(os.killpg, signal.SIGINT, 130), (os.kill, signal.SIGTERM, 143)]
+)
+def test_interrupted_it_says_so_and_leaves_nothing(
+    tmp_path: Path, jobs: int, send: Any, number: signal.Signals, status: int
+) -> None:
+    command = [sys.executable, "-c", ENDLESS, "render", "--size", "480p15", "-o", str(tmp_path), "--jobs", str(jobs)]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        assert process.stdout
+        assert [process.stdout.readline() for _ in range(jobs)] == ["filming\n"] * jobs
+        send(process.pid, number)
+        out, err = process.communicate()  # which also waits for all that write there
+    assert (process.returncode, out) == (status, "")
+    assert err == "addnorm: interrupted; what was published before is as it was\n"
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+    assert list((tmp_path / ".addnorm" / "work").iterdir()) == []
+
+
+def test_on_a_terminal_there_is_a_bar(tmp_path: Path) -> None:
+    ours, theirs = os.openpty()
+    program = "import sys; from addnorm.scenes.cli import main; sys.exit(main(sys.argv[1:]))"
+    wanted = ["render", "--stills", "--states", "b4", "--size", "480p15", "-o", str(tmp_path)]
+    command = [sys.executable, "-c", program, *wanted]
+    environment = os.environ | {"TERM": "xterm", "COLUMNS": "100"}
+    run = subprocess.run(command, stdout=subprocess.PIPE, stderr=theirs, env=environment, text=True, check=False)
+    os.close(theirs)
+    seen = os.read(ours, 100_000).decode()
+    os.close(ours)
+    assert run.returncode == 0
+    assert run.stdout == f"{tmp_path}/r44/zh-480p15/stills/b4.png\n"
+    assert "━" in seen
+    assert "1/1" in seen

@@ -1,0 +1,108 @@
+"""Tasks side by side: the same results in any number of processes, one failure ends all, nobody is left."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import pytest
+
+from addnorm.mathcore import AddnormError, ExampleError
+from addnorm.scenes.crew import available_processors, in_processes
+
+
+def square(number: int) -> tuple[int, int]:
+    return number**2, os.getpid()
+
+
+def wait_forever() -> None:
+    signal.pause()
+
+
+def raise_error(error: Exception) -> None:
+    raise error
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 3, 9])
+def test_every_task_is_done_once(jobs: int) -> None:
+    done = dict(in_processes([partial(square, n) for n in range(5)], jobs))
+    assert {number: result for number, (result, _) in done.items()} == {n: n**2 for n in range(5)}
+    inside = {pid == os.getpid() for _, pid in done.values()}
+    assert inside == {jobs == 1}
+
+
+def test_a_large_result_arrives_whole() -> None:
+    results = dict(in_processes([lambda: b"a" * 10**7, lambda: b"b" * 10**7], 2))
+    assert {number: result[:1] for number, result in results.items()} == {0: b"a", 1: b"b"}
+    assert {len(result) for result in results.values()} == {10**7}
+
+
+def test_there_is_nothing_to_do() -> None:
+    assert list(in_processes([], 2)) == []
+
+
+def test_there_is_at_least_one_processor() -> None:
+    assert available_processors() >= 1
+
+
+@pytest.mark.parametrize(
+    "error", [AddnormError("state b2: wrong"), ExampleError("token", "token 9 of 3", "1 to 3", "a.toml")]
+)
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_the_first_failure_ends_all(error: AddnormError, jobs: int) -> None:
+    tasks: list[Callable[[], Any]] = [partial(raise_error, error), *([wait_forever] if jobs > 1 else [])]
+    with pytest.raises(type(error)) as failed:
+        list(in_processes(tasks, jobs))
+    assert str(failed.value) == str(error)
+    assert multiprocessing.active_children() == []
+
+
+@pytest.mark.parametrize(
+    ("end", "how"),
+    [
+        (lambda: os.kill(os.getpid(), signal.SIGKILL), "was killed by signal 9"),
+        (lambda: os._exit(3), "failed with status 3"),
+    ],
+)
+def test_a_process_that_vanishes_is_one_line(end: Callable[[], None], how: str) -> None:
+    with pytest.raises(AddnormError, match=f"a process of the render {how}; .*--jobs 1$"):
+        list(in_processes([end, wait_forever], 2))
+
+
+def test_leaving_early_ends_the_rest() -> None:
+    tasks: list[Callable[[], Any]] = [partial(square, 3), wait_forever]
+    results = in_processes(tasks, 2)
+    number, (result, _) = next(results)
+    assert (number, result) == (0, 9)
+    results.close()
+    assert multiprocessing.active_children() == []
+
+
+PARENT = """
+import os, signal
+from addnorm.scenes.crew import in_processes
+
+def report():
+    print(os.getpid(), flush=True)
+    signal.pause()
+
+list(in_processes([report, report], 2))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="waits for a process that is not its own, as Linux can")
+def test_processes_end_with_a_parent_that_is_killed() -> None:
+    with subprocess.Popen([sys.executable, "-c", PARENT], stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout
+        children = [os.pidfd_open(int(parent.stdout.readline())) for _ in range(2)]
+        parent.kill()
+    for child in children:
+        assert select.select([child], [], [], 30)[0], "it is still there"
+        os.close(child)
