@@ -63,9 +63,7 @@ def spans(*frames: Any, screen: Screen = HD) -> list[Json]:
     return found
 
 
-def seen(
-    label: Label | Sum, box: tuple[float, float, float, float] = LEFT, opacity: float = 1, mark: int = 1
-) -> Seen:
+def seen(label: Label | Sum, box: tuple[float, float, float, float] = LEFT, opacity: float = 1, mark: int = 1) -> Seen:
     return (Sighting(mark, label, box, opacity),)
 
 
@@ -139,9 +137,7 @@ def test_a_span_ends_where_other_labels_are_drawn(labels: list[Label]) -> None:
 
 def test_a_rest_of_a_beat_has_a_span_of_its_own(labels: list[Label]) -> None:
     moving = [seen(labels[0], (x, 1, x + 1, 0.5)) for x in (0.0, 0.1, 0.2)]
-    phases = [
-        (span["first"], span["last"], span["labels"][0]["phase"]) for span in spans(*moving, (3, moving[-1]))
-    ]
+    phases = [(span["first"], span["last"], span["labels"][0]["phase"]) for span in spans(*moving, (3, moving[-1]))]
     assert phases == [(0, 1, "moving"), (2, 5, "shown")]
     assert len(spans(*moving, moving[-1])) == 1  # two frames alike are no rest at 15 frames a second
 
@@ -157,9 +153,7 @@ def test_marks_leave_no_trace(labels: list[Label]) -> None:
 
 
 def test_a_clip_without_numbers_is_one_empty_span() -> None:
-    assert spans((1, ()), (200, ())) == [
-        {"first": 0, "last": 200, "labels": [], "lengths": [], "relations": []}
-    ]
+    assert spans((1, ()), (200, ())) == [{"first": 0, "last": 200, "labels": [], "lengths": [], "relations": []}]
 
 
 # --- lengths and relations
@@ -178,9 +172,7 @@ def test_a_length_at_rest_says_from_where_to_where() -> None:
 
 
 def test_a_length_on_its_way_says_from_what_to_what_and_how_far() -> None:
-    [span] = spans(
-        *(length(start=None, tip=tip, progress=share) for tip, share in ((-0.25, 0.5), (0.5, 0.75)))
-    )
+    [span] = spans(*(length(start=None, tip=tip, progress=share) for tip, share in ((-0.25, 0.5), (0.5, 0.75))))
     assert span["lengths"] == [
         {
             "ref": "ln.mean[0]",
@@ -317,9 +309,7 @@ def test_the_schema_refuses_what_is_wrong(manifest: Json, schema: Draft202012Val
     assert [name for name, case in cases if not list(schema.iter_errors(case))] == []
 
 
-def test_a_large_example_is_named_by_its_digest(
-    trace: Trace, schema: Draft202012Validator, manifest: Json
-) -> None:
+def test_a_large_example_is_named_by_its_digest(trace: Trace, schema: Draft202012Validator, manifest: Json) -> None:
     small = trace.example
     assert example_record(small) == small.canonical()
     large = replace(small, note={"en": "n" * EXAMPLE_LIMIT})

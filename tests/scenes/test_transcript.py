@@ -47,12 +47,8 @@ def test_every_state_is_there_with_heading_caption_and_figures(r44: Example, lan
     for state, part in zip(board.states, parts, strict=True):
         assert plain(wording.line(f"r44.{state.name}.heading")) in part.splitlines()[0]
         assert plain(wording.caption("r44", state.name)) in part
-        cells = [
-            cell for row in part.splitlines() if row.startswith("| ") for cell in row[2:-2].split(" | ")[1:]
-        ]
-        assert [number for cell in cells[2:] for number in cell.split(" · ")] == [
-            label.text for label in state.labels
-        ]
+        cells = [cell for row in part.splitlines() if row.startswith("| ") for cell in row[2:-2].split(" | ")[1:]]
+        assert [number for cell in cells[2:] for number in cell.split(" · ")] == [label.text for label in state.labels]
 
 
 def test_the_figures_stand_under_their_symbols(r44: Example) -> None:
