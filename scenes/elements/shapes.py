@@ -84,6 +84,15 @@ def segment(a: Point, b: Point, color: str, stroke: float = THIN) -> Line:
     return Line((*a, 0.0), (*b, 0.0), stroke_color=color, stroke_width=stroke)
 
 
+def axis(left: float, right: float, y: float, ticks: Sequence[float], color: str) -> Shape:
+    """A horizontal line with a short tick across it at each of some places."""
+    shape = Shape(stroke_color=color, stroke_width=THIN)
+    for a, b in (((left, y), (right, y)), *(((x, y - 0.07), (x, y + 0.07)) for x in ticks)):
+        shape.start_new_path(_point(*a))
+        shape.add_line_to(_point(*b))
+    return shape
+
+
 def cross(x: float, y: float, size: float, color: str) -> VGroup:
     """A cross that strikes something out."""
     h = size / 2

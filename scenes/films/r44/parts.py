@@ -30,10 +30,10 @@ ROWS = {
 
 # How much fits into a row at the smallest font size, in widths of a digit.
 MEASURED = ("resid_pre", "attn_out", "resid_mid", "ln.out")
-ROW_ROOM, CELL_EDGES, GAP_ROOM, MOST_CELLS, MOST_BESIDE_GAP = 40.0, 1.4, 14.0, 5, 3
+ROW_ROOM, CELL_EDGES, GAP_ROOM, MOST_CELLS, MOST_BESIDE_GAP = 40.0, 1.6, 14.0, 5, 3
 
 # In a wide row's chart, what is cut: at most so many values, each so many times larger than the next one.
-FEWEST_CUT, MOST_CUT, OUTLIER = 24, 2, 2.5
+FEWEST_CUT, MOST_CUT, OUTLIER = 24, 2, 2.0
 
 
 def feature_window(trace: Trace) -> Window:
@@ -146,7 +146,9 @@ def measured_row(trace: Trace) -> tuple[Element, ...]:
 def normalized_row(trace: Trace) -> tuple[Element, ...]:
     """What LayerNorm makes of that row: u as bars and as numbers, beside the statistics and the formula."""
     band = () if is_affine(trace) else (f"ln.normalized_std[{trace.example.followed}]",)
-    return (_chart(trace, "ln.out", band), *statistics(trace), named_row(trace, "ln.out"))
+    spread = Element("spread", "spread.normalized", words=(f"{FILM}.normalized.spread",))
+    chart = _chart(trace, "ln.out", band)
+    return (chart, *((spread,) if band else ()), *statistics(trace), named_row(trace, "ln.out"))
 
 
 def before_gain(trace: Trace) -> tuple[Element, ...]:

@@ -13,7 +13,7 @@ from functools import cached_property
 from types import MappingProxyType
 
 import numpy as np
-from manim import Line, Mobject, VGroup, VMobject
+from manim import Mobject, VGroup, VMobject
 
 from addnorm.mathcore.labels import Label
 from addnorm.mathcore.symbols import layer_norm_formula, symbol
@@ -22,7 +22,7 @@ from addnorm.scenes.elements import caption as captions
 from addnorm.scenes.elements.lettering import Lettering, Pen
 from addnorm.scenes.elements.nodes import Block, block, plus_node
 from addnorm.scenes.elements.position_marker import position_marker
-from addnorm.scenes.elements.shapes import arrow, bracket, cross, dot, outline, path, segment
+from addnorm.scenes.elements.shapes import THIN, Shape, arrow, axis, bracket, cross, dot, outline, path, segment
 from addnorm.scenes.elements.token import HEIGHT as CHIP_HEIGHT
 from addnorm.scenes.elements.token import chip_width, token_chip
 from addnorm.scenes.elements.value_chart import Band, Bars, Ground, Level, Quantity, Scale
@@ -60,10 +60,12 @@ JUNCTION_RADIUS = 0.36
 SKIP_Y = 2.0
 TOKENS_Y = -1.95
 BUS_Y, FEED_Y, READING_Y = -1.3, -1.02, -0.68
+FEED_ASIDE = 0.25
 
 # b5: token rows by features.
 GRID_LEFT, GRID_RIGHT = -4.0, 2.2
 GRID_TOP, GRID_PITCH, BRACKET_ROOM = 1.35, 1.2, 0.62
+AXIS_ROOM = 2.2
 
 # b0 to b3: named rows, the loop that adds two of them, chart and formula.
 NAMES_RIGHT = -3.45
@@ -72,7 +74,7 @@ SUM_X, LOOP_X, SUM_RADIUS = 3.5, 4.2, 0.27
 SIDE_LEFT = 2.8
 CELL_HEIGHT = 0.58
 DETAIL_SIDE: Mapping[str, float] = MappingProxyType({"mean": 1.55, "variance": 0.85, "formula": -0.1})
-CUT_ROOM = 0.36
+CUT_ROOM = 0.48
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,7 @@ class Layout:
     side: Mapping[str, Mapping[str, float]]
 
 
-_BESIDE_CHART = {"mean": 0.0, "variance": -0.58, "formula": -1.3}
+_BESIDE_CHART = {"mean": -0.12, "variance": -0.7, "formula": -1.42}
 _ADDED = {"attn_out": 2.04, "resid_pre": 1.33, "resid_mid": 0.56}
 
 POST_NORM = Layout(
@@ -109,7 +111,7 @@ POST_NORM = Layout(
         "b2": _ADDED,
         "b3": {**_ADDED, "ln.normalized": -2.12, "ln.out": -2.12},
     },
-    charts={"b2": (-2.3, -0.02), "b3": (-1.68, -0.02)},
+    charts={"b2": (-2.3, -0.14), "b3": (-1.68, -0.14)},
     side={"b2": _BESIDE_CHART, "b3": _BESIDE_CHART, "details": DETAIL_SIDE},
 )
 
@@ -140,6 +142,13 @@ class Easel:
             for label in element.labels
         ]
         return number_size(self.pen, labels, TYPE.number, self.columns)
+
+    @cached_property
+    def name_size(self) -> float:
+        """One font size for the names of all rows."""
+        keys = {key for state in self.board.states for e in state.elements if e.kind == "named_row" for key in e.words}
+        widest = max(self.pen.write(self.wording.line(key), TYPE.number).advance for key in keys)
+        return TYPE.number * min(1.0, (NAMES_RIGHT - LEFT - 0.2) / widest)
 
     def y(self, state: State, quantity: str) -> float:
         """The height of a named row."""
@@ -201,7 +210,7 @@ class Signs(VGroup):
 class Chart(VGroup):
     """Bars on a zero line; band and level where they say something; values of bars that are cut."""
 
-    def __init__(self, bars: Bars, zero: Line, band: Band | None, level: Level | None, cut: VGroup) -> None:
+    def __init__(self, bars: Bars, zero: Shape, band: Band | None, level: Level | None, cut: VGroup) -> None:
         super().__init__(*(part for part in (band, bars, zero, level, cut) if part is not None))
         self.bars, self.zero, self.band, self.level, self.cut = bars, zero, band, level, cut
 
@@ -302,10 +311,11 @@ def input_node(easel: Easel, element: Element, state: State) -> Mobject:
     xs, _ = token_places(easel, state)
     x = xs[easel.trace.example.followed]
     color = pen.theme.color("x")
+    own = x - FEED_ASIDE  # beside the middle of the chip, where the line into attention stands
     feed = arrow(
         [
-            (x, TOKENS_Y + CHIP_HEIGHT / 2),
-            (x, FEED_Y),
+            (own, TOKENS_Y + CHIP_HEIGHT / 2),
+            (own, FEED_Y),
             (INPUT_X, FEED_Y),
             (INPUT_X, FLOW_Y - NODE_HEIGHT / 2 - 0.05),
         ],
@@ -388,7 +398,13 @@ def feature_bracket(easel: Easel, element: Element, state: State) -> Mobject:
     around = outline((columns.left + columns.right) / 2, y, columns.right - columns.left + 0.06, 2 * half, color)
     brace = bracket(columns.left + 0.06, columns.right - 0.06, y + half + 0.06, 0.2, color)
     words = pen.write(easel.wording.line(element.words[0], "statistics"), TYPE.caption)
-    return VGroup(around, brace, words.place((columns.left + columns.right) / 2, y + half + 0.38, "center"))
+    return VGroup(around, brace, words.place((columns.left + columns.right) / 2, y + half + 0.44, "center"))
+
+
+def rows_name(easel: Easel, element: Element, state: State) -> Mobject:
+    """What the rows are, under them."""
+    words = easel.pen.write(easel.wording.line(element.words[0], "secondary"), TYPE.note)
+    return words.place(GRID_LEFT, min(easel.token_ys(state).values()) - 0.78)
 
 
 def layer_norm(easel: Easel, element: Element, state: State) -> Mobject:
@@ -415,13 +431,13 @@ def position_axis(easel: Easel, element: Element, state: State) -> Mobject:
     pen = easel.pen
     ys = easel.token_ys(state).values()
     top, bottom = max(ys) + 0.2, min(ys) - 0.2
-    x = RIGHT - 0.35
+    x = RIGHT - AXIS_ROOM / 2
     color = pen.theme.color("secondary")
     middle = (top + bottom) / 2
     up, down = arrow([(x, middle), (x, top)], color, 3), arrow([(x, middle), (x, bottom)], color, 3)
-    words = pen.write(easel.wording.line(element.words[0], "secondary"), TYPE.note)
-    strike = cross(x, middle, 0.42, pen.theme.color("warning"))
-    return VGroup(up, down, strike, words.place(RIGHT, bottom - 0.5, "right"))
+    line = easel.wording.line(element.words[0], "secondary")
+    words = captions.paragraph(pen, line, TYPE.note, AXIS_ROOM, bottom - 0.45).shift((x, 0.0, 0.0))
+    return VGroup(up, down, cross(x, middle, 0.42, pen.theme.color("warning")), words)
 
 
 # b0 to b3
@@ -440,7 +456,7 @@ def named_row(easel: Easel, element: Element, state: State) -> Mobject:
     quantity = element.name.removeprefix("row.")
     role = quantity
     y = easel.y(state, quantity)
-    name = fitted(easel, element.words[0], TYPE.number, NAMES_RIGHT - LEFT - 0.2, role)
+    name = easel.pen.write(easel.wording.line(element.words[0], role), easel.name_size)
     name.place(NAMES_RIGHT, y - 0.13, "right")
     return NamedRow(_vector(easel, element.labels, easel.columns, y, role), name)
 
@@ -452,9 +468,7 @@ def position(easel: Easel, element: Element, state: State) -> Mobject:
         easel.y(state, element.name.removeprefix("row.")) for element in state.elements if element.kind == "named_row"
     ]
     top, bottom, right = max(ys) + 0.68, min(ys) - 0.55, ROWS_RIGHT + 0.2
-    around = outline(
-        (LEFT + right) / 2, (top + bottom) / 2, right - LEFT, top - bottom, pen.theme.blend("x", 0.45), 2.5
-    )
+    around = outline((LEFT + right) / 2, (top + bottom) / 2, right - LEFT, top - bottom, pen.theme.blend("x", 0.7), 2.5)
     line = token_line(easel.trace, followed)
     width = chip_width(pen, [line])
     return Position(around, token_chip(pen, line, LEFT + 0.3 + width / 2, top, width, TYPE.note, followed=True))
@@ -585,14 +599,18 @@ def value_chart(easel: Easel, passage: Passage) -> Chart:
     name = passage.row[1].name
     sides = _bar_sides(columns, trace.example.n_features)
     bars = Bars(*passage.row, Ground(*scales, *sides), trace, theme.color(name))
-    zero = segment((left, scales[1].zero), (right, scales[1].zero), theme.color("secondary"))
+    ticks = () if columns.window.hidden else columns.middles
+    zero = axis(left, right, scales[1].zero, ticks, theme.color("secondary"))
     values = VGroup(*_cut_values(easel, name, scales[1]))
     if passage.half == (None, None):
         return Chart(bars, zero, None, None, values)
     (mean, next_mean), (half, next_half) = passage.mean, passage.half
     ground = Ground(*scales, (left,), (right,))
+    pink = theme.color("statistics")
     band = Band((mean, half), (next_mean, next_half), ground, trace, theme.blend("statistics", 0.2))
-    level = Level(mean, next_mean, Ground(*scales, *_dash_sides(left, right)), trace, theme.color("statistics"))
+    band.set_stroke(pink, THIN)
+    level = Level(mean, next_mean, Ground(*scales, *_dash_sides(left, right)), trace, pink)
+    level.set_stroke(theme.color("ground"), THIN, background=True)  # keeps it apart from the bars it crosses
     return Chart(bars, zero, band, level, values)
 
 
@@ -602,18 +620,18 @@ def _cut_values(easel: Easel, quantity: str, scale: Scale) -> list[VMobject]:
     labels = cut_labels(easel.trace, quantity)
     lefts, rights = _bar_sides(columns, easel.trace.example.n_features)
     middles = [(lefts[feature] + rights[feature]) / 2 for feature in cut_features(easel.trace, quantity)]
-    ground = pen.theme.color("ground")
+    grey = pen.theme.color("secondary")
     marks: list[VMobject] = []
     for label, x in zip(labels, middles, strict=True):
         up = label.value > 0
         end = scale.y(np.array(scale.high if up else scale.low)).item()
         y = end - CUT_ROOM / 2 if up else end + CUT_ROOM / 2
-        marks += [segment((x - 0.1, y - 0.05 + d), (x + 0.1, y + 0.05 + d), ground, 4) for d in (-0.04, 0.04)]
+        marks += [segment((x - 0.1, y - 0.05 + d), (x + 0.1, y + 0.05 + d), grey) for d in (-0.04, 0.04)]
         others = [other for other in middles if other != x]
         center = others[0] if others else (columns.left + columns.right) / 2
         outward = (x > center) == bool(others)
         text = pen.write(value_line(label, quantity), TYPE.note)
-        marks.append(text.place(x + (0.16 if outward else -0.16), y - 0.12, "left" if outward else "right"))
+        marks.append(text.place(x + (0.2 if outward else -0.2), y - 0.12, "left" if outward else "right"))
     return marks
 
 
@@ -655,10 +673,11 @@ def chart_scale(
 
 
 def spread(easel: Easel, element: Element, state: State) -> Mobject:
-    """The name of the band, beside it: μ ± σ. It keeps off the words of the bracket."""
-    scale = passages(easel)[state.name].scales[1]
-    y = scale.y(easel.trace["ln.mean"].value[easel.trace.example.followed]).item()
-    words = easel.pen.write(easel.wording.line(element.words[0], "statistics"), TYPE.statistic)
+    """The name of the band, beside its middle. It keeps off the words of the bracket."""
+    passage, trace = passages(easel)[state.name], easel.trace
+    mean = passage.mean[1]
+    y = passage.scales[1].y(np.zeros(1) if mean is None else mean.values(trace)).item()
+    words = fitted(easel, element.words[0], TYPE.statistic, NAMES_RIGHT - LEFT, "statistics")
     bottom, top = easel.layout.charts[state.name]
     y = max(y, bottom + 0.4) if chart_side(easel, state) > 0 else min(y, top - 0.55)
     return words.place(NAMES_RIGHT, y - 0.13, "right")
@@ -709,12 +728,12 @@ def detail_row(easel: Easel, element: Element, state: State) -> Mobject:
 
 def recompute(easel: Easel, element: Element, state: State) -> Mobject:
     """What to know before recomputing by hand."""
-    return captions.paragraph(easel.pen, easel.wording.line(element.words[0]), TYPE.note, CAPTION_WIDTH, -1.95)
+    return captions.paragraph(easel.pen, easel.wording.line(element.words[0]), TYPE.note, CAPTION_WIDTH, -1.85)
 
 
 def note(easel: Easel, element: Element, state: State) -> Mobject:
     """The example's own note."""
-    return captions.paragraph(easel.pen, easel.wording.note(), TYPE.note, CAPTION_WIDTH, -2.95)
+    return captions.paragraph(easel.pen, easel.wording.note(), TYPE.note, CAPTION_WIDTH, -2.83)
 
 
 Drawing = Callable[[Easel, Element, State], Mobject]
@@ -734,6 +753,7 @@ DRAW: Mapping[str, Drawing] = MappingProxyType(
         "result": result,
         "token_row": token_row,
         "bracket": feature_bracket,
+        "rows_name": rows_name,
         "layer_norm": layer_norm,
         "position_axis": position_axis,
         "named_row": named_row,

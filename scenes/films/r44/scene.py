@@ -122,7 +122,7 @@ class R44(Stage):
         )
         if others:
             self.move(LaggedStart(*(FadeIn(after[name]) for name in others), lag_ratio=0.4), seconds=0.8)
-        self.move(draw_in(after["bracket"]), seconds=0.8)
+        self.move(draw_in(after["bracket"]), FadeIn(after["rows_name"]), seconds=0.8)
         norms = [name for name in after if name.startswith("norm.")]
         self.move(*(draw_in(after[name]) for name in norms), *exchange({}, after, "axis", *MORE), seconds=1.0)
 
@@ -233,7 +233,12 @@ class R44(Stage):
         else:
             self.travel(chart, after["chart"])
             self.move(draw_in(after["row.ln.out"]), seconds=0.8)
-        self.move(draw_in(after["next"]), *map(FadeIn, after["chart"].cut), seconds=0.8)
+        self.move(
+            draw_in(after["next"]),
+            *map(FadeIn, after["chart"].cut),
+            *exchange({}, after, "spread.normalized"),
+            seconds=0.8,
+        )
 
     def travel(self, old: picture.Chart, new: picture.Chart) -> picture.Chart:
         """Let a chart travel into the next one; values written beside bars go first, since they name the old ones."""

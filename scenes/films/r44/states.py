@@ -98,6 +98,7 @@ def _b5(trace: Trace) -> State:
         "b5",
         *shown_tokens(trace, ROW_SLOTS),
         *rows,
+        Element("rows_name", "rows_name", words=(f"{FILM}.b5.rows",)),
         Element("bracket", "bracket", words=(f"{FILM}.b5.bracket",)),
         *norms,
         *((axis,) if example.n_tokens > 1 else ()),
