@@ -17,6 +17,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from itertools import chain, pairwise, zip_longest
 from typing import Any
 from unicodedata import east_asian_width
 
@@ -30,7 +31,7 @@ from addnorm.mathcore.symbols import Formula, Symbol, symbol
 from addnorm.mathcore.trace import Trace
 from addnorm.mathcore.words import elided, words
 from addnorm.scenes.paths import asset
-from addnorm.scenes.typeset import drawable
+from addnorm.scenes.typeset import drawable, scripts_meet
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,9 @@ Line = tuple[Run, ...]
 
 def plain(line: Line) -> str:
     """The line as plain text, for captions files and transcripts."""
-    return "".join(run.text for run in line)
+    texts = [run.text for run in line]
+    blanks = (" " if scripts_meet(left, right) else "" for left, right in pairwise(texts))
+    return "".join(chain.from_iterable(zip_longest(texts, blanks, fillvalue="")))
 
 
 def value_line(number: Label, role: str = "text") -> Line:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import json
 import re
-import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import pairwise
 from typing import Any
+from unicodedata import east_asian_width
 from xml.etree import ElementTree
 
 import numpy as np
@@ -32,7 +33,7 @@ SCRIPT_SCALE = 0.68
 """Size of sub- and superscripts in prose, relative to the text they stand in."""
 
 LINE_PITCH = 1.353
-"""Distance of the baselines of a paragraph, in em: the height of a line, which is that of a capital, and the leading."""
+"""Distance of the baselines of a paragraph, in em: the height of a line, which is a capital's, and the leading."""
 
 _EM = 100.0  # points; outlines are divided by it, so the value only has to be large enough to be exact
 
@@ -52,6 +53,7 @@ _TEMPLATE = f"""
   else if kind == "super" {{ super(body) }}
   else if kind == "sub" {{ sub(body) }}
   else if kind == "break" {{ linebreak() }}
+  else if kind == "space" {{ h(0.25em, weak: true) }}
   else {{ body }}
 }}
 #let body = {{
@@ -110,6 +112,9 @@ def typeset(spans: Sequence[Span], language: str = "en", paragraph: Paragraph | 
         n, k = paragraph.break_after
         before, after = Span(spans[n].text[:k]), Span(spans[n].text[k:].lstrip())
         pieces[n] = (*_pieces(before), ("break", ""), *_pieces(after))
+    for n, (left, right) in enumerate(pairwise(spans), start=1):
+        if scripts_meet(left.text, right.text):  # within a span Typst sets this space by itself
+            pieces[n] = (("space", ""), *pieces[n])
     setting = _typeset(tuple(pieces), language, paragraph and paragraph.width, len(spans))
     for span, outline in zip(spans, setting.outlines, strict=True):
         _require_all_glyphs(span, outline)
@@ -146,6 +151,16 @@ def _pieces(span: Span) -> tuple[tuple[str, str], ...]:
         else:
             pieces.append(("text", part))
     return tuple(pieces)
+
+
+def scripts_meet(left: str, right: str) -> bool:
+    """Whether a Chinese character and a Latin letter or digit meet where two texts join."""
+    if not left or not right:
+        return False
+    meeting = left[-1], right[0]
+    chinese = [east_asian_width(c) == "W" and c.isalpha() for c in meeting]
+    latin = [c.isascii() and c.isalnum() for c in meeting]
+    return any(chinese) and any(latin)
 
 
 def _require_all_glyphs(span: Span, outline: NDArray[np.float64]) -> None:
@@ -230,7 +245,7 @@ def _placed(
 
 def _transform(text: str) -> NDArray[np.float64]:
     numbers = [float(n) for n in re.findall(r"-?[\d.]+(?:e-?\d+)?", text)]
-    match text.split("(")[0], numbers:
+    match text.split("(", maxsplit=1)[0], numbers:
         case "", _:
             return np.eye(3)
         case "translate", [x, *rest]:
@@ -289,8 +304,3 @@ def _to_em(parts: list[NDArray[np.float64]], baseline: float) -> NDArray[np.floa
     outline[:, 1] = (baseline - points[:, 1]) / _EM
     outline.flags.writeable = False
     return outline
-
-
-def is_blank(text: str) -> bool:
-    """Whether a text has no ink at all."""
-    return all(c.isspace() or unicodedata.category(c) in ("Cf", "Zs") for c in text)
