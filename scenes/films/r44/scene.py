@@ -12,7 +12,6 @@ from typing import ClassVar
 from manim import (
     Animation,
     AnimationGroup,
-    ApplyMethod,
     Create,
     FadeIn,
     FadeOut,
@@ -191,13 +190,9 @@ class R44(Stage):
             VGroup(*(VGroup(after[name].row.cells[n].copy(), after[name].row.numbers[n].copy()) for name in ADDED))
             for n in range(len(total.cells))
         ]
-        self.move(LaggedStart(*map(_gather, cards, total.cells), lag_ratio=0.25), seconds=2.2)
-        self.move(
-            *(FadeOut(card, rate_func=early) for card in cards),
-            FadeIn(total.contents, rate_func=late),
-            FadeIn(signs.equals),
-            seconds=1.0,
-        )
+        gathering = map(_gather, cards, total.cells, total.numbers)
+        self.move(LaggedStart(*gathering, lag_ratio=0.25), seconds=2.8)
+        self.move(FadeIn(signs.equals), *map(FadeIn, total.gap), seconds=0.6)
 
     def measure(self, after: Picture) -> None:
         """A row is circled; its bars grow, then μ rises, the band of one σ opens, and the formula follows."""
@@ -279,9 +274,10 @@ class R44(Stage):
         return parts
 
 
-def _gather(cards: VGroup, cell: Mobject) -> Animation:
-    """Both cards of a feature move onto the cell of their sum."""
-    return AnimationGroup(*(ApplyMethod(card.move_to, cell) for card in cards))
+def _gather(cards: VGroup, cell: Mobject, number: Mobject) -> Animation:
+    """Both cards of a feature dissolve on their way into the cell of their sum, whose number then appears."""
+    leaving = (FadeOut(card, target_position=cell) for card in cards)
+    return AnimationGroup(*leaving, FadeIn(number, rate_func=late))
 
 
 class R44English(R44):
