@@ -57,7 +57,8 @@ class R44PreNorm(R44):
     def enter_b3(self, before: Picture, after: Picture) -> None:
         """u goes through attention, O comes in, and meets x on its direct path."""
         stays = ("row.resid_pre", "mean", "variance", "formula")
-        self.move(*self.chrome(before, after), *exchange(before, {}, "chart", "next", "junction"), seconds=0.8)
+        leaving = ("chart", "spread.normalized", "next", "junction")
+        self.move(*self.chrome(before, after), *exchange(before, {}, *leaving), seconds=0.8)
         self.move(
             *(glide(before[name], after[name]) for name in stays),
             draw_in(after["attention"]),
