@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from fractions import Fraction
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from addnorm.mathcore.errors import AddnormError
 
 if TYPE_CHECKING:  # PyAV takes a tenth of a second to load
-    from av import Packet
+    from av import Packet, VideoFrame
     from av.container import InputContainer, OutputContainer
     from av.stream import Stream
 
@@ -274,6 +274,47 @@ def decode_frames(path: Path) -> Iterator[NDArray[np.uint8]]:
                 | Interpolation.BITEXACT,
             )
             yield picture.to_ndarray().astype(np.uint8, copy=False)
+
+
+def decode_brightness(
+    path: Path, width: int, height: int, wanted: Callable[[int], bool]
+) -> Iterator[NDArray[np.uint8] | None]:
+    """The brightness of a video's pictures in turn, at a size: height × width, from 16 (black) to 235 (white).
+
+    A frame whose number is not ``wanted`` gives None. A picture that is the same as the last one wanted is
+    given as the same array again.
+    """
+    from av.video.reformatter import ColorRange, Interpolation, VideoReformatter
+
+    reformatter = VideoReformatter()
+    last, picture = np.empty(0, dtype=np.uint8), np.empty(0, dtype=np.uint8)
+    with _reading(path) as container:
+        container.streams.video[0].thread_type = "AUTO"
+        for number, frame in enumerate(container.decode(video=0)):
+            if not wanted(number):
+                yield None
+                continue
+            plain = frame.format.name == "yuv420p" and frame.color_range != ColorRange.JPEG
+            limited = frame if plain else frame.reformat(format="yuv420p", dst_color_range=ColorRange.MPEG)
+            if not np.array_equal(_brightness(limited), last):
+                last = _brightness(limited).copy()
+                sized = reformatter.reformat(limited, width, height, interpolation=Interpolation.AREA)
+                picture = _brightness(sized).copy()
+            yield picture
+
+
+def picture_size(path: Path) -> tuple[int, int, Fraction]:
+    """A video's width and height in pixels, and its frames a second."""
+    with _reading(path) as container:
+        stream = container.streams.video[0]
+        return stream.width, stream.height, Fraction(stream.average_rate or 0)
+
+
+def _brightness(frame: VideoFrame) -> NDArray[np.uint8]:
+    """The first plane of a YUV picture; what lies behind it in memory must not be freed while it is in use."""
+    plane = frame.planes[0]
+    rows = np.frombuffer(memoryview(plane), dtype=np.uint8).reshape(plane.height, plane.line_size)
+    return rows[:, : plane.width]
 
 
 @contextmanager

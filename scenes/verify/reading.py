@@ -1,0 +1,242 @@
+"""Reading numbers off a picture: do its pixels show this text, and not one that is nearly the same?
+
+What a pixel is off by says little: a blurred right digit is off by more than a sharp wrong one. So for each
+wrong text the observed picture is placed on the way from the right picture (0) to the wrong one (1); noise
+hardly moves it along that way, a wrong digit moves it all the way.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import NDArray
+
+from addnorm.scenes.typeset import CAP_HEIGHT, SCRIPT_SCALE
+from addnorm.scenes.verify.raster import BLANKS, Pose, Sheet, advance, pose
+
+Plane = NDArray[np.float32]
+"""The brightness of a picture or a part of it, height × width, in levels from 16 (black) to 235 (white)."""
+
+Picture = NDArray[np.uint8]
+"""The same as a video gives it."""
+
+FARTHEST = 1 / 3
+"""How far on the way to a wrong text a picture may be: here it is twice as far from the wrong as from the right."""
+
+MOST_LEFT_OVER = 0.25
+"""How much of a label's own contrast (as energy) may be found to differ from it in any way at all."""
+
+REACH = 2  # pixels: how far a picture may have spread on its way, by resampling or by half a pixel's shift
+_RIDGE = 1e-3
+
+DIGITS = "0123456789"
+_RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+_MINUS = {"\N{MINUS SIGN}": "", "⁻": ""}
+_SIGNS = ("=", "≈")
+
+
+def wrong_texts(text: str) -> tuple[str, ...]:
+    """The texts nearest to a number's: a digit changed, taken away or added, the sign flipped, the point moved.
+
+    >>> wrong_texts("=")
+    ('≈',)
+    """
+    if text in _SIGNS:
+        return tuple(sign for sign in _SIGNS if sign != text)
+    return tuple(dict.fromkeys(wrong for wrong in _edits(text) if wrong != text))
+
+
+def _edits(text: str) -> Iterator[str]:
+    blank_of = {drawn: blank for blank, drawn in BLANKS.items()}
+    for n, character in enumerate(text):
+        before, after = text[:n], text[n + 1 :]
+        for alphabet in (DIGITS, _RAISED):
+            if character in alphabet:
+                yield from (f"{before}{digit}{after}" for digit in alphabet)
+                yield f"{before}{after}"
+        if character in DIGITS or character in blank_of:
+            yield f"{before}{blank_of.get(character, blank_of['0'])}{after}"
+        if character == ".":
+            bare = before + after
+            yield from (f"{bare[:m]}.{bare[m:]}" for m in range(1, len(bare)) if bare[m - 1] in DIGITS)
+    for digit in DIGITS:
+        yield from (f"{digit}{text}", f"{text}{digit}")
+    minus = "\N{MINUS SIGN}"
+    yield text.removeprefix(minus) if text.startswith(minus) else f"{minus}{text}"
+
+
+@lru_cache(maxsize=256)
+def alternatives(text: str) -> tuple[tuple[str, float], ...]:
+    """The wrong texts nearest to a text, and how far right of it, in em, each starts.
+
+    A text of another width may share its left end, its middle or its right end.
+    """
+    placed = []
+    for wrong in wrong_texts(text):
+        wider = advance(wrong) - advance(text)
+        placed += [(wrong, shift) for shift in dict.fromkeys((0.0, -wider / 2, -wider))]
+    return tuple(placed)
+
+
+@dataclass(frozen=True)
+class Spot:
+    """A number on a picture: its reference and text, the brightness of its ink, and the box that this fills.
+
+    The box is left, top, width and height in pixels.
+    """
+
+    ref: str
+    text: str
+    box: tuple[float, float, float, float]
+    ink: float
+
+    @cached_property
+    def pose(self) -> Pose:
+        """How it stands."""
+        return pose(self.text, *self.box)
+
+    @property
+    def is_sign(self) -> bool:
+        """Whether it is no number but the sign between numbers and their sum."""
+        return self.text in _SIGNS
+
+    @property
+    def digit_height(self) -> float:
+        """The height of its smallest digits, in pixels."""
+        raised = any(character in _RAISED for character in self.text)
+        return self.pose.em_y * CAP_HEIGHT * (SCRIPT_SCALE if raised else 1)
+
+
+@dataclass(frozen=True)
+class Passage:
+    """What became of a picture on its way: every pixel a weighted sum of those around it, and a constant.
+
+    This holds for scaling, blur, sharpening, a shift of up to a pixel and a change of contrast. It is fitted,
+    so nobody has to say what was done to a video.
+    """
+
+    weights: NDArray[np.float32]
+    level: float
+
+    @classmethod
+    def untouched(cls) -> Passage:
+        """Nothing was done."""
+        weights = np.zeros((2 * REACH + 1, 2 * REACH + 1), dtype=np.float32)
+        weights[REACH, REACH] = 1
+        return cls(weights, 0.0)
+
+    @classmethod
+    def of(cls, readers: Sequence[Reader], observed: Picture) -> Passage | None:
+        """The passage that best explains the numbers of a picture; None where nothing explains what is there."""
+        if not readers:
+            return None
+        size = 2 * REACH + 1
+        windows = [sliding_window_view(reader.expected, (size, size)) for reader in readers]
+        x = np.concatenate([window.reshape(-1, size * size) for window in windows]).astype(np.float64)
+        y = np.concatenate([observed[reader.inside].ravel() for reader in readers]).astype(np.float64)
+        means, level = x.mean(axis=0), y.mean()
+        x -= means
+        y -= level
+        gram = x.T @ x
+        start = cls.untouched().weights.ravel().astype(np.float64)
+        ridge = _RIDGE * np.trace(gram) / len(gram) * np.eye(len(gram))  # what is not told stays untouched
+        weights = start + np.linalg.solve(gram + ridge, x.T @ (y - x @ start))
+        if ((y - x @ weights) ** 2).sum() > MOST_LEFT_OVER * (y**2).sum():
+            return None
+        return cls(weights.reshape(size, size).astype(np.float32), float(level - means @ weights))
+
+    def spread(self, planes: Plane) -> Plane:
+        """Pictures, or differences of pictures, as they come out; REACH narrower on each side."""
+        height, width = (side - 2 * REACH for side in planes.shape[-2:])
+        out = np.zeros((*planes.shape[:-2], height, width), dtype=np.float32)
+        for (dy, dx), weight in np.ndenumerate(self.weights):
+            out += weight * planes[..., dy : dy + height, dx : dx + width]
+        return out
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """How a label's pixels compare: ``toward`` is the largest share of the way to a wrong text, ``wrong``."""
+
+    wrong: str
+    toward: float
+    left_over: float
+
+    @property
+    def right(self) -> bool:
+        """Whether the text is there."""
+        return self.toward <= FARTHEST and self.left_over <= MOST_LEFT_OVER
+
+
+class Reader:
+    """Compares one label's place on pictures with the label and with the wrong texts nearest to it."""
+
+    def __init__(self, spot: Spot, blank: Plane) -> None:
+        """``blank`` is the whole picture without labels."""
+        self.spot = spot
+        em = spot.pose
+        aside = REACH + 2 + math.ceil(advance("0") * em.em_x)
+        above = REACH + 2 + math.ceil(0.1 * em.em_y)
+        # Raised digits stand 0.93 em over the baseline; nothing in a number goes below it by more than 0.02.
+        top, bottom = math.floor(em.y - 0.93 * em.em_y) - above, math.ceil(em.y) + above
+        left, right = math.floor(em.x) - aside, math.ceil(em.x + advance(spot.text) * em.em_x) + aside
+        height, width = blank.shape
+        top, left = max(top, 0), max(left, 0)
+        bottom, right = min(bottom, height), min(right, width)
+        self.inside = (slice(top + REACH, bottom - REACH), slice(left + REACH, right - REACH))
+        self._part = (slice(top, bottom), slice(left, right))
+        self._sheet = Sheet(left, top, right - left, bottom - top)
+        self._contrast = np.float32(spot.ink) - blank[self._part]
+        self._blank = blank[self._part]
+        self._right = self._draw(spot.text, 0.0)
+        self.expected = self._blank + self._right
+
+    def _draw(self, text: str, shift: float) -> Plane:
+        """What a text changes of the blank picture."""
+        return self._sheet.coverage(text, self.spot.pose.moved(shift)) * self._contrast
+
+    def prepare(self, passage: Passage) -> None:
+        """Get ready to judge pictures that came that way."""
+        self._passage = passage
+        self._texts = [text for text, _ in alternatives(self.spot.text)]
+        wrong = np.stack([self._draw(text, shift) for text, shift in alternatives(self.spot.text)])
+        ways = passage.spread(wrong - self._right)
+        self._ways = ways.reshape(len(ways), -1)
+        self._lengths = np.einsum("np,np->n", self._ways, self._ways)
+        self._arrived = passage.spread(self.expected) + np.float32(passage.level)
+        own = passage.spread(self._right)
+        self._energy = float((own * own).sum())
+
+    def is_on(self, picture: Picture, still: Plane) -> bool:
+        """Whether a staged picture already looks here as the hold does."""
+        return bool(np.abs(picture[self._part] - still[self._part]).max() <= 1)
+
+    def judge(self, observed: Picture) -> Judgement:
+        """Judge the label on a whole picture."""
+        rest = (observed[self.inside] - self._arrived).ravel()
+        toward = self._ways @ rest / self._lengths
+        worst = int(np.argmax(toward))
+        return Judgement(self._texts[worst], float(toward[worst]), float(rest @ rest) / self._energy)
+
+    def read(self, observed: Picture) -> str:
+        """The text that is there, as far as small changes lead from the expected one to it."""
+        seen = observed[self.inside] - self._passage.spread(self._blank) - np.float32(self._passage.level)
+        text, shift = self.spot.text, 0.0
+        best = self._misses(seen, [(text, shift)])[0]
+        for _ in range(2 * len(text)):
+            nearby = [(wrong, shift + further) for wrong, further in alternatives(text)]
+            misses = self._misses(seen, nearby)
+            n = int(np.argmin(misses))
+            if misses[n] >= best:
+                break
+            best, (text, shift) = misses[n], nearby[n]
+        return text
+
+    def _misses(self, seen: Plane, texts: Sequence[tuple[str, float]]) -> NDArray[np.float32]:
+        drawn = self._passage.spread(np.stack([self._draw(text, shift) for text, shift in texts]))
+        return np.asarray(((drawn - seen) ** 2).sum(axis=(1, 2)))
