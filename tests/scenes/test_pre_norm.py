@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from manim import Circle, VGroup, tempconfig
 
-from addnorm.mathcore import AddnormError, Example, GivenOutput, Reference, Trace, Weights, load_example, run
+from addnorm.mathcore import AddnormError, Example, GivenOutput, Label, Reference, Trace, Weights, load_example, run
 from addnorm.mathcore.symbols import Symbol
 from addnorm.scenes.audit import AuditError
 from addnorm.scenes.elements.nodes import Block
@@ -107,6 +107,11 @@ def by_hand(norm: str) -> dict[str, float]:
 
 def test_each_state_has_its_labels(board: Storyboard) -> None:
     assert {state.name: [label.ref for label in state.labels] for state in board.states} == LABELS
+
+
+def test_the_details_have_every_row_in_the_order_of_the_computation(board: Storyboard) -> None:
+    rows = [label.ref for label in board.state("details").labels if label.ref.endswith("]") and "," in label.ref]
+    assert rows == [*row("resid_pre"), *row("ln.out"), *row("attn_out"), *row("resid_mid")]
 
 
 def test_the_labels_are_those_of_pre_norm(board: Storyboard) -> None:
@@ -400,7 +405,7 @@ def play(trace: Trace, language: str) -> Stage:
 def test_it_plays(pre: Trace, language: str) -> None:
     stage = play(pre, language)
     assert [*dict.fromkeys(shown.state for shown in stage.plays)] == [*STATES]
-    seen = {number.shows.ref for number in stage.plays[-1].seen if hasattr(number.shows, "ref")}
+    seen = {number.shows.ref for number in stage.plays[-1].seen if isinstance(number.shows, Label)}
     assert seen == set(LABELS["b3"])
 
 

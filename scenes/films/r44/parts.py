@@ -28,9 +28,11 @@ ROWS = {
 }
 """The rows of the followed token and what they are called."""
 
-# How much fits into a row at the smallest font size, in widths of a digit.
+# How much fits into a row, on stage and in the wider columns of the details, at the smallest font size in widths of
+# a digit.
 MEASURED = ("resid_pre", "attn_out", "resid_mid", "ln.out")
-ROW_ROOM, CELL_EDGES, GAP_ROOM, MOST_CELLS, MOST_BESIDE_GAP = 40.0, 1.6, 14.0, 5, 3
+ROW_ROOM, DETAIL_ROOM = 40.0, 41.4
+CELL_EDGES, GAP_ROOM, MOST_CELLS, MOST_BESIDE_GAP = 1.6, 14.0, 5, 3
 
 # In a wide row's chart, what is cut: at most so many values, each so many times larger than the next one.
 FEWEST_CUT, MOST_CUT, OUTLIER = 24, 2, 2.0
@@ -40,22 +42,23 @@ def feature_window(trace: Trace) -> Window:
     """The features whose numbers are shown on stage: all of them if they fit, else the first ones and the last."""
     example = trace.example
     tokens = window_around(example.n_tokens, example.followed, ROW_SLOTS)
-    return _fitting(trace, [f"{quantity}[{token},{{}}]" for quantity in MEASURED for token in tokens], stage_label)
+    rows = [f"{quantity}[{token},{{}}]" for quantity in MEASURED for token in tokens]
+    return _fitting(trace, rows, stage_label, ROW_ROOM)
 
 
 def detail_window(trace: Trace) -> Window:
     """The features whose numbers the details show."""
-    followed = trace.example.followed
-    return _fitting(trace, [f"{quantity}[{followed},{{}}]" for quantity in MEASURED], detail_label)
+    rows = [f"{quantity}[{trace.example.followed},{{}}]" for quantity in MEASURED]
+    return _fitting(trace, rows, detail_label, DETAIL_ROOM)
 
 
-def _fitting(trace: Trace, rows: list[str], write: Callable[[Trace, str], Label]) -> Window:
-    """The widest window in which every number of some rows can be written."""
+def _fitting(trace: Trace, rows: list[str], write: Callable[[Trace, str], Label], room: float) -> Window:
+    """The widest window of a room in which every number of some rows can be written."""
     total = trace.example.n_features
     candidates = {*range(min(total, MOST_CELLS)), total - 1}
     cell = CELL_EDGES + max(_digits(write(trace, row.format(n)).text) for row in rows for n in candidates)
-    most = min(MOST_CELLS, int(ROW_ROOM / cell))
-    return elide_middle(total, most, max(1, min(MOST_BESIDE_GAP, int((ROW_ROOM - GAP_ROOM) / cell))))
+    most = min(MOST_CELLS, int(room / cell))
+    return elide_middle(total, most, max(1, min(MOST_BESIDE_GAP, int((room - GAP_ROOM) / cell))))
 
 
 def _digits(text: str) -> float:
