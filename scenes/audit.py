@@ -12,10 +12,11 @@ A leaf that looks as it did on the frame before is not looked at again, so a fra
 from __future__ import annotations
 
 import sys
+from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from manim import Mobject, PMobject, VMobject
@@ -28,7 +29,7 @@ from addnorm.mathcore.trace import Trace
 from addnorm.scenes.contours import digit_in, inside, near, polygons, samples
 from addnorm.scenes.elements.lettering import Glyphs, Ink
 from addnorm.scenes.elements.shapes import Shape
-from addnorm.scenes.elements.value_chart import ValueShape
+from addnorm.scenes.elements.value_chart import Scale, ValueShape
 from addnorm.scenes.manifest import LengthSighting, Seen, Sighting
 from addnorm.scenes.text import Line, Sum, Wording
 from addnorm.scenes.theme import FRAME_HEIGHT, FRAME_WIDTH
@@ -61,7 +62,7 @@ BESIDE = 0.3
 APART = 0.15
 """In em: two texts in a line that are nearer would be read as one."""
 
-SAMPLE_PITCH = 0.06
+SAMPLE_PITCH = 0.08
 """In em: how densely the ink of a number is tested for what hides it."""
 
 STROKE_UNIT = 0.01
@@ -72,27 +73,66 @@ class AuditError(AddnormError):
     """A frame shows something that the math does not have."""
 
 
+class _Paint(NamedTuple):
+    """How a leaf is coloured, as the camera takes it: colours as bytes, so that they compare quickly."""
+
+    fill: bytes
+    stroke: bytes
+    width: float
+    behind: bytes
+
+    @classmethod
+    def of(cls, mobject: VMobject) -> _Paint:
+        width, behind = mobject.get_stroke_width(), mobject.get_stroke_width(True)
+        return cls(
+            mobject.get_fill_rgbas().tobytes(),
+            mobject.get_stroke_rgbas().tobytes() if width else b"",
+            width,
+            mobject.get_stroke_rgbas(True).tobytes() if behind else b"",
+        )
+
+    def opacities(self) -> tuple[float, float, float]:
+        """The greatest opacity of the fill, of the stroke and of the stroke behind the fill."""
+        colours = (self.fill, self.stroke, self.behind)
+        fill, stroke, behind = (max(array("d", rgbas)[3::4], default=0.0) for rgbas in colours)
+        return fill, stroke, behind
+
+
 @dataclass(eq=False)
 class _Leaf:
     """One drawn leaf as it was looked at: how it was painted and placed, and what of numbers it shows.
 
     ``box`` is left, bottom, right, top. Of glyphs, ``em`` and ``origin`` tell how their outline was placed; of a
-    value shape, ``raised`` how far up it was moved. It is ``at_rest`` if it stands where it stood on the frame before;
-    ``place`` is the same thing for leaves that only differ in their paint.
+    value shape, ``t`` and ``scale`` where on its way it was, and ``raised`` how far up it was moved. A leaf is
+    ``at_rest`` if it stands where it stood on the frame before; ``place`` is the same thing for leaves that only
+    differ in their paint.
     """
 
     mobject: VMobject
     claims: tuple[object, ...]
-    paint: bytes
+    paint: _Paint
     points: Array
-    opacity: float
     box: Box
     seen: Seen = ()
     em: float = 0.0
     origin: Array = field(default_factory=lambda: np.zeros(2))
+    t: float = 1.0
+    scale: Scale | None = None
     raised: float = 0.0
     at_rest: bool = False
     place: object = field(default_factory=object)
+
+    def __post_init__(self) -> None:
+        fill, stroke, behind = self.paint.opacities()
+        self.opacity = max(fill, stroke, behind)
+        self.fills, self.strokes = fill >= OPAQUE, stroke >= OPAQUE
+        self.is_text = isinstance(self.mobject, Glyphs)
+        self.is_length = isinstance(self.mobject, ValueShape)
+        self.stance = (self.place, self.fills, self.strokes, self.is_legible)
+
+    @property
+    def is_legible(self) -> bool:
+        return self.opacity > OPAQUE
 
     def __str__(self) -> str:
         kind = type(self.mobject).__name__
@@ -104,18 +144,6 @@ class _Leaf:
         x, y = (self.box[0] + self.box[2]) / 2, (self.box[1] + self.box[3]) / 2
         return f"{kind} at ({x:.2f}, {y:.2f})"
 
-    @property
-    def is_text(self) -> bool:
-        return isinstance(self.mobject, Glyphs)
-
-    @property
-    def is_length(self) -> bool:
-        return isinstance(self.mobject, ValueShape)
-
-    @property
-    def is_plain(self) -> bool:
-        return not self.is_text and not self.is_length
-
 
 class Auditor:
     """Checks what is drawn for one trace in one language."""
@@ -126,10 +154,12 @@ class Auditor:
         self._true_lines: dict[tuple[Line, str, Paragraph | None], tuple[Array, ...]] = {}
         self._true_inks: dict[int, Ink] = {}
         self._plain_outlines: set[bytes] = set()
-        self._ground: NDArray[Any] | None = None
+        self._ground: Any = None
         self._before: dict[int, _Leaf] = {}
         self._still: list[_Leaf] = []
         self._frame: list[_Leaf] = []
+        self._stances: list[object] = []
+        self._shares: list[float] = []
         self._covers: dict[tuple[object, object, bool, bool], Mask] = {}
 
     def inspect(self, drawn: Sequence[Mobject], *, over_still: bool = False) -> Seen:
@@ -142,7 +172,7 @@ class Auditor:
         self._frame = [*self._still, *leaves] if over_still else leaves
         return self._survey()
 
-    def inspect_ground(self, pixels: NDArray[Any]) -> None:
+    def inspect_ground(self, pixels: Any) -> None:
         """Check that what everything is drawn on is of one colour. Raises AuditError."""
         if pixels is not self._ground and (pixels != pixels[0, 0]).any():
             raise AuditError("the ground is not of one colour: it is a picture, which may show anything")
@@ -153,7 +183,7 @@ class Auditor:
         self._still, self._before, self._covers = self._frame, {}, {}
         for leaf in self._still:
             self._rest(leaf)
-            if isinstance(leaf.mobject, ValueShape) and 0 < leaf.mobject.t < 1:
+            if 0 < leaf.t < 1:
                 raise AuditError(f"{leaf} rests between two values")
         self._survey()
 
@@ -167,30 +197,28 @@ class Auditor:
             return None
         if mobject.get_background_image():
             raise AuditError(f"{type(mobject).__name__} is coloured from a picture, which may show anything")
-        opacity = max(opacities := _opacities(mobject))
-        if not opacity >= UNSEEN:
+        paint, before = _Paint.of(mobject), self._before.get(id(mobject))
+        if (before is None or before.paint != paint) and not max(paint.opacities()) >= UNSEEN:
             return None
-        claims = (opacities[1] > 0, opacities[2] > 0, mobject.get_stroke_width(), *_claims(mobject))
-        paint = mobject.get_fill_rgbas().tobytes() + mobject.get_stroke_rgbas().tobytes()
-        before = self._before.get(id(mobject))
+        claims = (paint.width, *_claims(mobject))
         if before is None or before.claims != claims or not _same_place(before.points, mobject.points):
             box = _box(mobject)
             if max(box[2] - box[0], box[3] - box[1]) < UNSEEN:
                 return None
-            leaf = _Leaf(mobject, claims, paint, mobject.points.copy(), opacity, box)
+            leaf = _Leaf(mobject, claims, paint, mobject.points.copy(), box)
             self._look_at(leaf, moves=before is not None)
             return leaf
         self._rest(before)
         if before.paint == paint:
             return before
-        leaf = replace(before, paint=paint, opacity=opacity)
-        leaf.seen = tuple(replace(sighting, opacity=opacity) for sighting in before.seen)
+        leaf = replace(before, paint=paint)
+        leaf.seen = tuple(replace(sighting, opacity=leaf.opacity) for sighting in before.seen)
         _require_even_ink(leaf)
         return leaf
 
     def _rest(self, leaf: _Leaf) -> None:
         """Note that a leaf stands where it stood. A shape that has come to rest must not look like a digit."""
-        if not leaf.at_rest and leaf.is_plain:
+        if not (leaf.at_rest or leaf.is_text or leaf.is_length):
             self._require_no_digit(leaf)
         leaf.at_rest = True
 
@@ -254,7 +282,8 @@ class Auditor:
         off = np.abs(shape.points - expected - shift).max()
         if not off <= TOLERANCE:
             raise AuditError(f"{leaf}: a drawn length is not the length of its value (off by {off:.3g})")
-        leaf.raised = up = float(shift[1])
+        leaf.t, leaf.scale, leaf.raised = shape.t, shape.ground.scale(shape.t), float(shift[1])
+        up = leaf.raised
         leaf.seen = tuple(
             LengthSighting(id(shape), length._replace(base=length.base + up, tip=length.tip + up), leaf.opacity)
             for length in shape.lengths(self._trace)
@@ -263,14 +292,19 @@ class Auditor:
     # The frame as a whole.
 
     def _survey(self) -> Seen:
-        hidden = self._hidden(self._frame)
-        visible = [leaf for leaf in self._frame if hidden.get(leaf, 0) < 1] if hidden else self._frame
-        numbers = [leaf for leaf in visible if leaf.seen and leaf.is_text]
-        _require_apart(visible, numbers)
-        _require_one_chart(visible, numbers)
+        """Look over the frame, unless everything stands and covers as before, and tell what can be seen."""
+        stances: list[object] = [(leaf.stance, leaf.at_rest) for leaf in self._frame]
+        if stances != self._stances:
+            hidden = self._hidden(self._frame)
+            visible = [leaf for leaf in self._frame if hidden.get(leaf, 0) < 1]
+            numbers = [leaf for leaf in visible if leaf.seen and leaf.is_text]
+            _require_apart(visible, numbers)
+            _require_one_chart(visible, numbers)
+            self._stances, self._shares = stances, [1 - hidden.get(leaf, 0.0) for leaf in self._frame]
         return tuple(
-            replace(sighting, opacity=sighting.opacity * (1 - hidden[leaf])) if leaf in hidden else sighting
-            for leaf in visible
+            sighting if share == 1 else replace(sighting, opacity=sighting.opacity * share)
+            for leaf, share in zip(self._frame, self._shares, strict=True)
+            if leaf.seen and share
             for sighting in leaf.seen
         )
 
@@ -285,21 +319,24 @@ class Auditor:
             if share <= GLIMPSE:
                 continue
             hidden[leaf] = share if share < 1 - GLIMPSE else 1.0
-            if share < 1 - GLIMPSE and leaf.opacity > OPAQUE and all(x.at_rest for x in (leaf, *dict(covers))):
+            if share < 1 - GLIMPSE and leaf.is_legible and all(one.at_rest for one in (leaf, *dict(covers))):
                 by = " and ".join(str(shape) for shape, _ in covers) or "the edge of the frame"
                 raise AuditError(f"{leaf} is partly hidden by {by}")
         return hidden
 
     def _cover(self, leaf: _Leaf, cover: _Leaf, probes: Array) -> Mask:
         """Which probes of a leaf a shape hides. A line may cross a bar: it hides nothing of its length."""
-        fill, stroke, _ = _opacities(cover.mobject)
-        fills, strokes = fill >= OPAQUE, stroke >= OPAQUE and leaf.is_text
-        key = (leaf.place, cover.place, fills, strokes)
+        key = (leaf.place, cover.place, cover.fills, cover.strokes)
         if key not in self._covers:
-            outline = polygons(cover.points)
-            mask = inside(outline, probes) if fills else np.zeros(len(probes), dtype=np.bool_)
-            if strokes:
-                mask |= near(outline, probes, cover.mobject.get_stroke_width() * STROKE_UNIT / 2)
+            mask = np.zeros(len(probes), dtype=np.bool_)
+            left, bottom, right, top = cover.box
+            within = np.flatnonzero(((probes >= (left, bottom)) & (probes <= (right, top))).all(axis=1))
+            outline = polygons(cover.points, 4)
+            if cover.fills and len(within):
+                mask[within] = inside(outline, probes[within])
+            within = within[~mask[within]]
+            if cover.strokes and leaf.is_text and len(within):
+                mask[within] = near(outline, probes[within], cover.paint.width * STROKE_UNIT / 2)
             self._covers[key] = mask
         return self._covers[key]
 
@@ -324,10 +361,10 @@ def _overlaps(leaves: list[_Leaf]) -> Iterator[tuple[_Leaf, list[_Leaf]]]:
 
 def _require_apart(leaves: list[_Leaf], numbers: list[_Leaf]) -> None:
     """No number stands so near another text that both would be read as one."""
-    standing = [leaf for leaf in numbers if leaf.at_rest and leaf.opacity > OPAQUE]
+    standing = [leaf for leaf in numbers if leaf.at_rest and leaf.is_legible]
     if not standing:
         return
-    texts = [leaf for leaf in leaves if leaf.is_text and leaf.at_rest and leaf.opacity > OPAQUE]
+    texts = [leaf for leaf in leaves if leaf.is_text and leaf.at_rest and leaf.is_legible]
     reach = np.array([(-APART * leaf.em, 0, APART * leaf.em, 0) for leaf in standing])
     reached = _boxes(standing) + reach
     for n, m in np.argwhere(_meet(reached, _boxes(texts))):
@@ -342,31 +379,21 @@ def _require_apart(leaves: list[_Leaf], numbers: list[_Leaf]) -> None:
 
 def _require_one_chart(leaves: list[_Leaf], numbers: list[_Leaf]) -> None:
     """All lengths share one scale and one ground, and on their way one t and no number beside them."""
-    lengths = [(leaf, shape) for leaf in leaves if isinstance(shape := leaf.mobject, ValueShape)]
-    moving = [leaf for leaf, shape in lengths if 0 < shape.t < 1]
-    shares = [shape.t for _, shape in lengths if 0 < shape.t < 1]
+    moving = [leaf for leaf in leaves if 0 < leaf.t < 1]
+    shares = [leaf.t for leaf in moving]
     if moving and max(shares) - min(shares) > TOLERANCE:
         raise AuditError(f"{moving[0]} and other lengths on their way have gone different shares of it: {shares}")
     for leaf in moving:
         near_it = _boxes([leaf]) + np.array((-BESIDE, -BESIDE, BESIDE, BESIDE))
         for n in np.flatnonzero(_meet(near_it, _boxes(numbers))):
             raise AuditError(f"{numbers[n]} stands beside {leaf}, which is between two values")
-    standing = [(leaf, shape.ground.scale(shape.t)) for leaf, shape in lengths if leaf.at_rest]
+    standing = [(leaf, leaf.scale) for leaf in leaves if leaf.scale and leaf.at_rest]
     for leaf, scale in standing[1:]:
         first, other = standing[0]
         if abs(scale.unit - other.unit) > TOLERANCE * other.unit:
             raise AuditError(f"{leaf} and {first} are drawn on two scales")
         if scale == other and abs(leaf.raised - first.raised) > TOLERANCE:
             raise AuditError(f"{leaf} and {first} do not stand on the same zero")
-
-
-def _opacities(mobject: VMobject) -> tuple[float, float, float]:
-    """The opacity of fill, stroke and background stroke as the camera draws them."""
-    return (
-        float(mobject.get_fill_rgbas()[:, 3].max()),
-        float(mobject.get_stroke_rgbas()[:, 3].max()) if mobject.get_stroke_width() else 0.0,
-        float(mobject.get_stroke_rgbas(True)[:, 3].max()) if mobject.get_stroke_width(True) else 0.0,
-    )
 
 
 def _box(mobject: VMobject) -> Box:
@@ -384,8 +411,8 @@ def _same_place(points: Array, others: Array) -> bool:
 def _require_even_ink(leaf: _Leaf) -> None:
     """A text has one colour, no line round it, and no part that is more transparent than the rest."""
     if leaf.is_text:
-        fill = leaf.mobject.get_fill_rgbas()
-        if any(_opacities(leaf.mobject)[1:]) or (len(fill) > 1 and (fill != fill[0]).any()):
+        fill = leaf.paint.fill
+        if any(leaf.paint.opacities()[1:]) or fill[:32] * (len(fill) // 32) != fill:
             raise AuditError(f"{leaf}: its glyphs are not of one colour, or have a line round them")
 
 
@@ -396,7 +423,8 @@ def _claims(mobject: VMobject) -> tuple[Any, ...]:
             return (id(ink),)
         case ValueShape(t=t, ground=ground):
             return (t, ground, mobject.measured())
-    return ()
+        case _:
+            return ()
 
 
 def _is_defined_in(kind: type, module: str) -> bool:

@@ -17,25 +17,28 @@ from addnorm.scenes.typeset import Span, typeset
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-_STEPS = np.arange(1, 9)[:, None, None] / 8
-_WEIGHTS = ((1 - _STEPS) ** 3, 3 * _STEPS * (1 - _STEPS) ** 2, 3 * _STEPS**2 * (1 - _STEPS), _STEPS**3)
-
 LIKENESS = 0.006
 """How far each moment of a contour may be from a digit's, in units of its box, to be taken for it."""
 
 
-def polygons(points: Array) -> list[Array]:
-    """Each contour as a polygon, shape (m, 2): eight points a curve, the first one included."""
+def polygons(points: Array, pieces: int = 8) -> list[Array]:
+    """Each contour as a polygon, shape (m, 2): its first point, and the ends of so many pieces of each curve."""
     curves = points[:, :2].reshape(-1, 4, 2)
     if not len(curves):
         return []
     breaks = np.flatnonzero(np.abs(curves[1:, 0] - curves[:-1, 3]).max(axis=1) > 1e-6) + 1
-    flat = sum(weight * curves[:, n] for n, weight in enumerate(_WEIGHTS)).transpose(1, 0, 2)
-    starts = (0, *breaks)
+    flat = np.einsum("sn,cnd->csd", _weights(pieces), curves)
     return [
         np.concatenate([curves[start, :1], part.reshape(-1, 2)])
-        for start, part in zip(starts, np.split(flat, breaks), strict=True)
+        for start, part in zip((0, *breaks), np.split(flat, breaks), strict=True)
     ]
+
+
+@cache
+def _weights(pieces: int) -> Array:
+    """The weights of a cubic's four points at the end of each piece, shape (pieces, 4)."""
+    t = np.arange(1, pieces + 1) / pieces
+    return np.stack([(1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t**2 * (1 - t), t**3], axis=1)
 
 
 def inside(outline: Sequence[Array], points: Array) -> Mask:
@@ -120,9 +123,7 @@ def _moments(polygon: Array) -> Array | None:
     shares = _SHARES * (weight / area)
     cx, cy = (shares * xs).sum(), (shares * ys).sum()
     xs, ys = xs - cx, ys - cy
-    higher = [
-        (shares * xs**p * ys**q).sum() for p, q in ((2, 0), (1, 1), (0, 2), (3, 0), (2, 1), (1, 2), (0, 3))
-    ]
+    higher = [(shares * xs**p * ys**q).sum() for p, q in ((2, 0), (1, 1), (0, 2), (3, 0), (2, 1), (1, 2), (0, 3))]
     return np.array([abs(area), cx, cy, *higher])
 
 
