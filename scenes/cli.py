@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 import click
 import cloup
 
+from addnorm.scenes.exporters import FORMATS, Format
+
 if TYPE_CHECKING:
     from addnorm.mathcore.trace import Trace
     from addnorm.scenes.films import Film
@@ -265,6 +267,63 @@ def _render(orders: Sequence[Order], out: Path, jobs: int) -> None:
                 results += step.paths
     for path in results:
         click.echo(path)
+
+
+@addnorm.group(short_help="Put films into a page, into slides, …")
+def export() -> None:
+    """Put films into a page, into slides and more. Reads what 'addnorm render' made and renders nothing again.
+
+    \b
+    addnorm export page out/r44                     all languages and themes found there, in one file
+    addnorm export reveal out/r44 out/mine          two examples in one deck
+    addnorm export page out/r44/zh -o lecture.html  one language only
+    """
+
+
+def _exporting(form: Format) -> click.Command:
+    """The command of one format."""
+
+    @cloup.command(form.name, short_help=form.help, help=form.help)
+    @cloup.argument(
+        "folders",
+        nargs=-1,
+        required=True,
+        type=click.Path(path_type=Path),
+        metavar="OUT/EXAMPLE...",
+        help="What was rendered of an example, or of one in one language. Several go one after the other.",
+    )
+    @cloup.option(
+        "-o",
+        "--out",
+        type=click.Path(path_type=Path),
+        metavar="PATH",
+        help=f"Where it goes; {form.makes} beside what was rendered when left out.",
+    )
+    @cloup.option(
+        "--example",
+        "examples",
+        multiple=True,
+        metavar="FILE",
+        help="The example itself, where it was too large to be kept with the film and is not a bundled one.",
+    )
+    def command(folders: tuple[Path, ...], out: Path | None, examples: tuple[str, ...], **flags: bool) -> None:
+        from addnorm.mathcore.example_files import load_example
+        from addnorm.scenes.exporters import export
+        from addnorm.scenes.exporters.outputs import read_outputs
+        from addnorm.scenes.paths import find_example
+
+        with _asking():
+            given = [load_example(find_example(example)) for example in examples]
+            rendered = read_outputs(folders, given)
+        click.echo(export(form, rendered, out, flags))
+
+    for flag in form.flags:
+        command = cloup.option(f"--{flag.name.replace('_', '-')}", flag.name, is_flag=True, help=flag.help)(command)
+    return command
+
+
+for _format in FORMATS.values():
+    export.add_command(_exporting(_format))
 
 
 def _film() -> Film:
