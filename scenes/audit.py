@@ -283,11 +283,10 @@ class Auditor:
         if not off <= TOLERANCE:
             raise AuditError(f"{leaf}: a drawn length is not the length of its value (off by {off:.3g})")
         leaf.t, leaf.scale, leaf.raised = shape.t, shape.ground.scale(shape.t), float(shift[1])
-        up = leaf.raised
-        leaf.seen = tuple(
-            LengthSighting(id(shape), length._replace(base=length.base + up, tip=length.tip + up), leaf.opacity)
-            for length in shape.lengths(self._trace)
-        )
+        lengths, up = shape.lengths(self._trace), leaf.raised
+        if abs(up) > ROUNDING:
+            lengths = (length._replace(base=length.base + up, tip=length.tip + up) for length in lengths)
+        leaf.seen = tuple(LengthSighting(id(shape), length, leaf.opacity) for length in lengths)
 
     # The frame as a whole.
 

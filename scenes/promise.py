@@ -90,9 +90,7 @@ def _of_labels(state: State, element: Element, texts: list[Glyphs]) -> str | Non
 def _of_names(texts: list[Glyphs], trace: Trace) -> str | None:
     """Numbers that stand by themselves belong to a quantity that the element names."""
     lines: dict[int, Line] = {id(glyphs.ink.line): glyphs.ink.line for glyphs in texts}
-    alone = [
-        line[0].source for line in lines.values() if len(line) == 1 and isinstance(line[0].source, Label)
-    ]
+    alone = [line[0].source for line in lines.values() if len(line) == 1 and isinstance(line[0].source, Label)]
     naming = [line for line in lines.values() if not any(isinstance(run.source, Label) for run in line)]
     subjects = [
         next(run.source for run in line if isinstance(run.source, Symbol))

@@ -98,9 +98,7 @@ def _own_texts(source: Source, wording: Wording) -> set[str]:
     match source:
         case Symbol(quantity=quantity, text=text):
             tokens = (None, *range(example.n_tokens))
-            return (
-                {text} if any(source == _symbol(quantity, token, example.norm) for token in tokens) else set()
-            )
+            return {text} if any(source == _symbol(quantity, token, example.norm) for token in tokens) else set()
         case Constant(key=key):
             return {text for text, _ in pieces(wording.entry(key), key)}
         case Counted(key=key):
@@ -160,9 +158,7 @@ def _false_number(line: Line, wording: Wording) -> str | None:
         return f"{line[0].text!r} is drawn, and nothing says between what; use relation_line"
     for before, sign, after in zip(line, line[1:], line[2:], strict=False):
         if isinstance(after.source, Label) and sign.text.strip() in EQUATES:
-            if isinstance(before.source, Symbol) and not names(
-                before.source, after.source, wording.trace.example.norm
-            ):
+            if isinstance(before.source, Symbol) and not names(before.source, after.source, wording.trace.example.norm):
                 return f"{after.source.ref} is drawn under the name {before.text}"
             if isinstance(before.source, Label) and not isinstance(sign.source, Sum):
                 return f"{plain(line)!r} is drawn, and nothing says what is added; use relation_line"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -35,9 +36,13 @@ class Quantity:
 
     def refs(self, trace: Trace) -> tuple[str, ...]:
         """The reference of each value."""
-        if trace[self.name].value.ndim == 1:
-            return (f"{self.name}[{self.token}]",)
-        return tuple(f"{self.name}[{self.token},{feature}]" for feature in range(trace.example.n_features))
+        return _refs(self, trace.example.n_features if trace[self.name].value.ndim > 1 else None)
+
+
+@lru_cache
+def _refs(quantity: Quantity, features: int | None) -> tuple[str, ...]:
+    row = f"{quantity.name}[{quantity.token}"
+    return (f"{row}]",) if features is None else tuple(f"{row},{feature}]" for feature in range(features))
 
 
 @dataclass(frozen=True)
@@ -118,13 +123,16 @@ class ValueShape(VMobject):
         if progress in (0.0, 1.0):
             start = end = end if progress else start
             progress = 1.0
-        bases, tips = self.values(trace, self.t)
+        if start is None and end is None:
+            return
         scale = self.ground.scale(self.t)
+        bases, tips = self.values(trace, self.t)
         numbers = np.zeros(len(tips)) if end is None else end.values(trace)
-        for n, number in enumerate(numbers if start or end else ()):
-            first, last = (None if quantity is None else quantity.refs(trace)[n] for quantity in (start, end))
-            base, tip = float(scale.y(bases[n])), float(scale.y(tips[n]))
-            yield Length(first, last, float(number), base, tip, progress, not scale.low <= tips[n] <= scale.high)
+        refs = ((None,) * len(tips) if quantity is None else quantity.refs(trace) for quantity in (start, end))
+        places = (scale.y(bases), scale.y(tips), (tips < scale.low) | (tips > scale.high))
+        rows = zip(*refs, numbers.tolist(), *(column.tolist() for column in places), strict=True)
+        for first, last, number, base, tip, cut in rows:
+            yield Length(first, last, number, base, tip, progress, cut)
 
     def quantities(self) -> tuple[Quantity, ...]:
         """The quantities this shape draws at the end of its way."""
