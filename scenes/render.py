@@ -28,6 +28,7 @@ from addnorm.scenes.storyboard import Storyboard
 from addnorm.scenes.text import Wording, load_catalogue, plain
 from addnorm.scenes.theme import load_theme
 from addnorm.scenes.transcript import chapter_of, title_of, transcript
+from addnorm.scenes.typeset import missing_characters
 from addnorm.scenes.video import Size, join, parse_size
 
 DEFAULT_SIZE = "1080p60"
@@ -140,7 +141,8 @@ def render(orders: Sequence[Order], out: Path, jobs: int) -> Generator[Taken | P
     """
     with working_folder(out) as folder:
         for order in orders:
-            order.film.stage(order.trace)  # manim is loaded once, before the processes part
+            order.film.stage(order.trace)  # manim and the font are read once, before the processes part
+        missing_characters("μ")
         works = [_Work(order, folder, number) for number, order in enumerate(orders)]
         shots = [(work, name) for work in works for name in work.order.stills]
         for number, record in in_processes([partial(work.shoot, name) for work, name in shots], jobs):
