@@ -120,19 +120,27 @@ def _describe(storyboard: Storyboard) -> Iterator[str]:
     for state in (*storyboard.states, *storyboard.panels):
         yield f"{storyboard.film}.{state.name}"
         for element in state.elements:
-            look = "" if element.look == "plain" else f" ({element.look})"
-            yield f"  {element.name}: {element.kind}{look}"
-            for label in element.labels:
-                yield f"    {label.ref} = {label.text}"
-            for ref in element.lengths:
-                yield f"    length of {ref}"
-            for relation in element.relations:
-                terms = " + ".join(term.text for term in relation.terms)
-                yield f"    {terms} {relation.sign} {relation.total.text}"
-            for key in element.words:
-                yield f"    words {key}"
-            if element.parts:
-                yield f"    parts {', '.join(element.parts)}"
+            yield from _describe_element(element)
+        if state.passing:
+            yield "  only passing:"
+            for element in state.passing:
+                yield from _describe_element(element)
+
+
+def _describe_element(element: Element) -> Iterator[str]:
+    look = "" if element.look == "plain" else f" ({element.look})"
+    yield f"  {element.name}: {element.kind}{look}"
+    for label in element.labels:
+        yield f"    {label.ref} = {label.text}"
+    for ref in element.lengths:
+        yield f"    length of {ref}"
+    for relation in element.relations:
+        terms = " + ".join(term.text for term in relation.terms)
+        yield f"    {terms} {relation.sign} {relation.total.text}"
+    for key in element.words:
+        yield f"    words {key}"
+    if element.parts:
+        yield f"    parts {', '.join(element.parts)}"
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,7 @@ _TEMPLATE = f"""
 #let width = json(bytes(sys.inputs.width))
 #set page(width: auto, height: auto, margin: 0pt, fill: none)
 #set text(font: "{FONT_FAMILY}", size: {_EM}pt, lang: sys.inputs.language, ligatures: false, fallback: false)
+#set text(features: (locl: 0))  // or digits beside Latin letters would have another shape
 #set par(leading: {LINE_PITCH - CAP_HEIGHT}em)
 #set super(typographic: false, size: {SCRIPT_SCALE}em, baseline: -0.42em)
 #set sub(typographic: false, size: {SCRIPT_SCALE}em, baseline: 0.16em)
@@ -272,7 +273,8 @@ def _outline(path: str) -> NDArray[np.float64]:
             start = here = points[0]
             continue
         if command == "lineTo":
-            segments.append(_line(here, points[0]))
+            if not np.allclose(here, points[0]):  # rounding leaves steps of no length where a loop closes
+                segments.append(_line(here, points[0]))
         elif command == "qCurveTo":
             control, end = points
             segments.append(np.array([here, here + 2 / 3 * (control - here), end + 2 / 3 * (control - end), end]))
