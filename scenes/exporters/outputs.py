@@ -21,12 +21,14 @@ from addnorm.mathcore.errors import AddnormError
 from addnorm.mathcore.example import Example
 from addnorm.mathcore.example_files import load_example
 from addnorm.mathcore.labels import Label
+from addnorm.mathcore.reference import Reference
+from addnorm.mathcore.symbols import Symbol, symbol
 from addnorm.mathcore.trace import Trace, run
 from addnorm.scenes.films import FILMS, Film
 from addnorm.scenes.manifest import SCHEMA, labels_at
 from addnorm.scenes.paths import bundled_examples, find_example
 from addnorm.scenes.storyboard import State, Storyboard
-from addnorm.scenes.text import Line, Wording, languages
+from addnorm.scenes.text import Line, Wording, languages, plain
 from addnorm.scenes.theme import themes
 from addnorm.scenes.transcript import title_of, transcript
 from addnorm.scenes.video import Size, decode_frames, read_metadata
@@ -73,6 +75,24 @@ class Clip:
 
 
 @dataclass(frozen=True)
+class Figures:
+    """The numbers shown of one quantity: a row of the followed token or another, a statistic, a parameter.
+
+    ``cells`` are the numbers in order; where some of a long row are not shown, a line says how many.
+    """
+
+    symbol: Symbol
+    labels: tuple[Label, ...]
+    cells: tuple[Label | Line, ...]
+
+    @property
+    def text(self) -> str:
+        """The row as text: ``(1, 1.599, −0.198, −0.006)``, or just the number where there is one."""
+        texts = [cell.text if isinstance(cell, Label) else plain(cell) for cell in self.cells]
+        return texts[0] if len(texts) == 1 else f"({', '.join(texts)})"
+
+
+@dataclass(frozen=True)
 class Output:
     """A rendered folder: one example in one language, theme and size. ``clips`` are in playing order."""
 
@@ -104,6 +124,33 @@ class Output:
     def clip(self, state: str) -> Clip:
         """The clip of a state."""
         return next(clip for clip in self.clips if clip.name == state)
+
+    def figures(self, labels: Sequence[Label]) -> tuple[Figures, ...]:
+        """Numbers by the quantity that they belong to, in their order."""
+        return tuple(
+            Figures(named, tuple(own), tuple(self._cells(tuple(own))))
+            for named, own in ((named, [*own]) for named, own in groupby(labels, self._symbol))
+        )
+
+    def _symbol(self, label: Label) -> Symbol:
+        ref = Reference.parse(label.ref)
+        token = ref.index[0] if len(ref.index) == 2 else None
+        return symbol(ref.name, token if isinstance(token, int) else None, self.trace.example.norm)
+
+    def _cells(self, labels: Sequence[Label]) -> Iterator[Label | Line]:
+        place = -1
+        for label in labels:
+            *_, index = Reference.parse(label.ref).index or (0,)
+            if isinstance(index, int):
+                if len(labels) > 1 and index > place + 1:
+                    yield self.wording.elided(index - place - 1)
+                place = index
+            yield label
+
+    def description(self, clip: Clip) -> str:
+        """What a state's picture shows, for who does not see it: its heading and its numbers."""
+        shown = (f"{row.symbol.text} = {row.text}" for row in self.figures(clip.labels))
+        return "; ".join((plain(clip.heading), *shown))
 
     def panel(self, name: str) -> Path | None:
         """The picture of a panel such as ``details``, if it was rendered."""
@@ -141,8 +188,8 @@ class Rendered:
         return tuple(dict.fromkeys(output.theme for output in self.outputs))
 
     def output(self, language: str, theme: str) -> Output:
-        """The output in a language, in that theme if there is one, else in the first there is."""
-        own = [output for output in self.outputs if output.language == language]
+        """The output in a language and theme; where there is none, in that language, else the first there is."""
+        own = [output for output in self.outputs if output.language == language] or [*self.outputs]
         return next((output for output in own if output.theme == theme), own[0])
 
 
