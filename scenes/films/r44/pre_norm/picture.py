@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from manim import Mobject, VGroup
+from manim import Mobject, VGroup, VMobject
 
 from addnorm.scenes.elements.nodes import block, plus_node
 from addnorm.scenes.elements.shapes import arrow, path, segment
@@ -64,6 +64,14 @@ NORM_Y, NORM_WIDTH, NORM_HEIGHT = 1.25, 2.3, 0.9
 BAR_HEIGHT = 0.66
 
 
+class DirectPath(VGroup):
+    """x's way into ⊕, and what says that nothing else has arrived there."""
+
+    def __init__(self, way: VMobject, node: VGroup, waiting: VGroup) -> None:
+        super().__init__(way, waiting, node)
+        self.way, self.node, self.waiting = way, node, waiting
+
+
 def norm(easel: Easel, element: Element, state: State) -> Mobject:
     """b4's LayerNorm, the first block of the branch, and the arrow from it into attention."""
     pen = easel.pen
@@ -102,12 +110,10 @@ def direct_path(easel: Easel, element: Element, state: State) -> Mobject:
     other = segment((SUM_X, y + SUM_RADIUS), (SUM_X, y + WAITING_OVER), pen.theme.color("line"), 4)
     path_name = fitted(easel, element.words[0], TYPE.note, RIGHT - SUM_X - 0.2, "x")
     pending = fitted(easel, element.words[1], TYPE.note, RIGHT - SUM_X - 0.5, "secondary")
-    return VGroup(
+    return DirectPath(
         feed(easel, state, "resid_pre", "x", y - SUM_RADIUS),
-        other,
         plus_node(pen, SUM_X, y, SUM_RADIUS, "line"),
-        path_name.place(SUM_X + 0.2, row - 0.1),
-        pending.place(SUM_X + 0.5, y - 0.1),
+        VGroup(other, path_name.place(SUM_X + 0.2, row - 0.1), pending.place(SUM_X + 0.5, y - 0.1)),
     )
 
 

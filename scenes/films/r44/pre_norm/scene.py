@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from manim import FadeIn, FadeOut
+from manim import ApplyMethod, FadeIn, FadeOut
 
 from addnorm.scenes.films.r44.pre_norm.picture import DRAW_PRE_NORM, PRE_NORM
 from addnorm.scenes.films.r44.scene import CHROME, R44
@@ -56,16 +56,24 @@ class R44PreNorm(R44):
 
     def enter_b3(self, before: Picture, after: Picture) -> None:
         """u goes through attention, O comes in, and meets x on its direct path."""
-        stays = ("row.resid_pre", "mean", "variance", "formula")
-        leaving = ("chart", "spread.normalized", "next", "junction")
-        self.move(*self.chrome(before, after), *exchange(before, {}, *leaving), seconds=0.8)
+        direct, stays = before["junction"], ("row.resid_pre", "mean", "variance", "formula")
+        feeds, _, node = after["junction"]
+        self.move(
+            *self.chrome(before, after),
+            *exchange(before, {}, "chart", "spread.normalized", "next"),
+            FadeOut(direct.waiting),
+            seconds=0.8,
+        )
         self.move(
             *(glide(before[name], after[name]) for name in stays),
+            glide(direct.way, feeds[1]),
+            ApplyMethod(direct.node.move_to, node),
             draw_in(after["attention"]),
             seconds=1.2,
         )
         self.move(draw_in(after["row.attn_out"]), seconds=0.8)
         self.add_up(after)
+        self.take_away(direct)
         self.move(draw_in(after["next"]), seconds=0.8)
 
 
