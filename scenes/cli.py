@@ -37,7 +37,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Not by `addnorm.main`, which has an interrupt end otherwise.
         with addnorm.make_context("addnorm", [*(sys.argv[1:] if arguments is None else arguments)]) as context:
             addnorm.invoke(context)
-        sys.stdout.flush()
+        if sys.stdout:  # None where there is nobody to print to
+            sys.stdout.flush()
     except click.exceptions.Exit as end:
         return end.exit_code
     except click.ClickException as error:
@@ -361,5 +362,5 @@ def _listed(text: str) -> tuple[str, ...]:
 def _require_folder(out: str) -> None:
     from addnorm.mathcore.errors import AddnormError
 
-    if Path(out).exists() and not Path(out).is_dir():
+    if os.path.exists(out) and not os.path.isdir(out):  # noqa: PTH110, PTH112  unlike Path, never an error
         raise AddnormError(f"{out}: a file; give a folder for -o")

@@ -93,6 +93,8 @@ def _work(task: Callable[[], Any], sender: Connection) -> None:
         sender.send(task())
     except AddnormError as error:
         sender.send(error)
+    except MemoryError:
+        sender.send(AddnormError("memory is too short for so many processes of the render; give --jobs 1"))
 
 
 def _end_with_parent() -> None:

@@ -140,9 +140,9 @@ def render(orders: Sequence[Order], out: Path, jobs: int) -> Generator[Taken | P
     An order is published as soon as all of it is there. An error ends whatever is not published yet.
     """
     with working_folder(out) as folder:
+        missing_characters("μ")  # the font and manim are read once, before the processes part
         for order in orders:
-            order.film.stage(order.trace)  # manim and the font are read once, before the processes part
-        missing_characters("μ")
+            order.film.stage(order.trace)
         works = [_Work(order, folder, number) for number, order in enumerate(orders)]
         shots = [(work, name) for work in works for name in work.order.stills]
         for number, record in in_processes([partial(work.shoot, name) for work, name in shots], jobs):

@@ -167,6 +167,13 @@ def test_a_wrong_request_is_one_line_and_writes_nothing(
     assert list(mine.parent.iterdir()) == [mine]
 
 
+def test_a_folder_that_cannot_be_made_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    run = Run(("render", "-o", "x" * 300), capsys)
+    assert run.status == 1
+    assert "/.addnorm/work: cannot be written: File name too long; " in run.err
+    assert len(run.err.splitlines()) == 1
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [
