@@ -1,4 +1,4 @@
-"""One state in front of manim's camera: its frames go straight to an encoder, its last one to a picture."""
+"""One state in front of manim's camera: its frames go straight to an encoder, its last one to pictures."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from addnorm.scenes.manifest import Play
 from addnorm.scenes.publish import write
 from addnorm.scenes.stage import Production, Stage, StageCamera
 from addnorm.scenes.theme import FRAME_HEIGHT, FRAME_WIDTH
+from addnorm.scenes.transcript import chapter_of
+from addnorm.scenes.vector import as_svg
 from addnorm.scenes.video import ClipEncoder, Size, encode_clip
 
 # All that a manim.cfg of the user's could change in our pictures; and no output of manim's own.
@@ -49,25 +51,34 @@ class _ClipWriter(SceneFileWriter):
 
 
 def film_clip(
-    stage_class: type[Stage], production: Production, state: str, size: Size, clip: Path, still: Path
+    stage_class: type[Stage],
+    production: Production,
+    state: str,
+    size: Size,
+    clip: Path,
+    still: Path,
+    vector: Path | None = None,
 ) -> tuple[Play, ...]:
     """Film a state's motion and hold into ``clip`` and its final picture into ``still``; say what was seen.
 
-    Raises AuditError if a frame shows what the math does not have; then there is no clip.
+    ``still`` is a PNG, ``vector`` the same picture as SVG. Raises AuditError if a frame shows what the math does
+    not have; then there is no clip.
     """
     with studio(size), encode_clip(clip, size, comment="") as encoder:
         stage = stage_class(production, (state,), partial(_ClipWriter, encoder=encoder))
         stage.render()
-        _develop(stage, still)
+        _develop(stage, state, still, vector)
     return tuple(stage.plays)
 
 
-def take_still(stage_class: type[Stage], production: Production, state: str, size: Size, still: Path) -> None:
-    """Draw a state's final picture into ``still``, audited like a frame."""
+def take_still(
+    stage_class: type[Stage], production: Production, state: str, size: Size, still: Path, vector: Path | None = None
+) -> None:
+    """Draw a state's final picture into ``still`` (PNG) and ``vector`` (SVG), audited like a frame."""
     with studio(size):
         stage = stage_class(production)
         stage.show(stage.board.state(state))
-        _develop(stage, still)
+        _develop(stage, state, still, vector)
 
 
 @contextmanager
@@ -78,8 +89,12 @@ def studio(size: Size) -> Iterator[None]:
         yield
 
 
-def _develop(stage: Stage, still: Path) -> None:
-    """Write what the camera shows now as PNG."""
+def _develop(stage: Stage, state: str, still: Path, vector: Path | None) -> None:
+    """Write what the camera shows now as PNG, and what it is drawn from as SVG."""
     png, camera = BytesIO(), cast("StageCamera", stage.camera)
     camera.get_image().convert("RGB").save(png, format="PNG")
     write(still, png.getvalue())
+    if vector is not None:
+        title = chapter_of(stage.board, stage.board.state(state), stage.wording)
+        drawn = camera.get_mobjects_to_display(stage.mobjects)
+        write(vector, as_svg(drawn, stage.theme.color("ground"), title))

@@ -173,18 +173,20 @@ class _Work:
         from addnorm.scenes.stage import Production
 
         order = self.order
-        stage, still = order.film.stage(order.trace), self.file(f"still {name}")
+        stage = order.film.stage(order.trace)
+        still, vector = self.file(f"still {name}"), self.file(f"vector {name}")
         production = Production(order.trace, order.language, order.theme, order.pace, order.captions)
         if name not in order.clips:
-            take_still(stage, production, name, order.size, still)
+            take_still(stage, production, name, order.size, still, vector)
             return None
-        plays = film_clip(stage, production, name, order.size, self.file(f"take {name}"), still)
+        plays = film_clip(stage, production, name, order.size, self.file(f"take {name}"), still, vector)
         return clip_record(name, plays, order.screen)
 
     def publish(self, target: Path) -> tuple[Path, ...]:
         """Put together what was filmed and move it to its place."""
         order = self.order
         stills = {f"stills/{name}.png": self.file(f"still {name}") for name in order.stills}
+        vectors = {f"stills/{name}.svg": self.file(f"vector {name}") for name in order.stills}
         records = [record for name in order.clips if (record := self.records[name])]
         described = _describe(order, records, target)
         clips = {f"clips/{name}.mp4": self._clip(name, values) for name, (_, values) in described.items()}
@@ -201,7 +203,7 @@ class _Work:
         for file, content in texts.items():
             write(self.file(file.replace("/", " ")), content)
         written = {file: self.file(file.replace("/", " ")) for file in texts}
-        publish(clips | stills | written | film, target)
+        publish(clips | stills | vectors | written | film, target)
         if order.whole:
             _forget_single_manifests(order, target)
         return tuple(target / name for name in film or clips or stills)

@@ -37,7 +37,7 @@ WHOLE = {
     "captions.vtt",
     "transcript.md",
     *(f"clips/{state}.mp4" for state in STATES),
-    *(f"stills/{state}.png" for state in (*STATES, "details")),
+    *(f"stills/{state}.{kind}" for state in (*STATES, "details") for kind in ("png", "svg")),
 }
 
 
