@@ -28,8 +28,8 @@ COUNTED_ENGLISH = re.compile(
     re.IGNORECASE,
 )
 COUNTED_CHINESE = re.compile(
-    # 一 after one of these is "the same", "each", "this": it singles out and counts nothing
-    r"(?:(?<![同每任某这那哪换统唯])一|[二三四五六七八九十百千两双单])"
+    # 一 after one of these is "the same", "each", "this", or part of "normalize": it counts nothing
+    r"(?:(?<![同每任某这那哪换统唯归])一|[二三四五六七八九十百千两双单])"
     r"[个位组条]?\s*[^，。；：、{}]{0,4}?(?:token|头|特征|位置|维)|(?:另外|其余|其他)[一二三四五六七八九十两]",
 )
 TERMS_IN_CHINESE = {"token", "LayerNorm", "dropout", "post-norm", "pre-norm", "Transformer", "softmax"}
