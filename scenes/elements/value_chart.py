@@ -62,15 +62,14 @@ class Scale:
         """The scale at share ``t`` of the way to another one.
 
         Its ends move evenly, as values and as heights: a value that is on its way between them stays in their room.
+        Unit and zero follow from that; written out like this, they are exact where the way starts and ends.
         """
-        low, high = (1 - t) * self.low + t * other.low, (1 - t) * self.high + t * other.high
-        foot, top = (1 - t) * self._ends + t * other._ends
-        unit = float((top - foot) / (high - low))
-        return Scale(float(foot - unit * low), unit, low, high)
-
-    @property
-    def _ends(self) -> Array:
-        return self.y(np.array([self.low, self.high]))
+        rest = 1 - t
+        low, high = rest * self.low + t * other.low, rest * self.high + t * other.high
+        span = high - low
+        heights = rest * self.unit * (self.high - self.low) + t * other.unit * (other.high - other.low)
+        bend = (self.unit - other.unit) * (self.low * (other.high / span) - other.low * (self.high / span))
+        return Scale(rest * self.zero + t * other.zero + rest * t * bend, heights / span, low, high)
 
 
 @dataclass(frozen=True)

@@ -80,6 +80,16 @@ def test_a_scale_between_two_is_between_them(start: Scale, end: Scale, t: float)
     assert start.toward(end, t).zero in (heights[1], pytest.approx(heights[1], abs=1e-6))
 
 
+@pytest.mark.parametrize("t", [0.0, 0.25, 0.5, 0.9, 1.0])
+def test_a_chart_on_its_way_stays_between_its_ends(t: float) -> None:
+    start, end = Scale(-1.3, 3.4, 0, 1), Scale(0.125, 1.425, -1, 1)  # both stand on −1.3; tops at 2.1 and 1.55
+    scale = start.toward(end, t)
+    assert scale.y(np.array([scale.low, scale.high])) == pytest.approx([-1.3, 2.1 - 0.55 * t])
+    zero, unit = (1 - t) * start.zero + t * end.zero, (1 - t) * start.unit + t * end.unit
+    if 0 < t < 1:  # each going its own way would carry the lower end out of the chart
+        assert zero + unit * scale.low < -1.4
+
+
 def test_a_band_reaches_one_sigma_to_each_side(trace: Trace) -> None:
     mean, std, scale = Quantity("ln.mean", 0), Quantity("ln.std", 0), Scale(-1, 0.7, -9, 9)
     band = Band((None, None), (mean, std), ground(scale, 1), trace, "#FFFFFF")
