@@ -15,10 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from addnorm.mathcore.errors import AddnormError
-from addnorm.scenes.publish import publish, working_folder
-
-if TYPE_CHECKING:  # the command line lists the formats before it reads anything
+if TYPE_CHECKING:  # the command line lists the formats before it loads anything
     from addnorm.scenes.exporters.outputs import Rendered
 
 
@@ -63,6 +60,9 @@ def export(
 
     Without a ``target`` it goes beside what was rendered: of one example into its folder, of several one above.
     """
+    from addnorm.mathcore.errors import AddnormError
+    from addnorm.scenes.publish import publish
+
     first = examples[0].outputs[0].folder.parent
     out = first.absolute().parent
     target = target or (first if len(examples) == 1 else out) / form.makes
@@ -83,6 +83,8 @@ def export(
 @contextmanager
 def _beside(target: Path, out: Path) -> Iterator[Path]:
     """A working folder on the target's file system: below ``out`` if that is where the target goes."""
+    from addnorm.scenes.publish import working_folder
+
     if target.absolute().is_relative_to(out.absolute()):
         with working_folder(out) as folder:
             yield folder
