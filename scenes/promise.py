@@ -80,7 +80,8 @@ def _of_labels(state: State, element: Element, texts: list[Glyphs]) -> str | Non
             if label not in own and label[0] not in elsewhere:
                 return f"{glyphs.ink.run.text!r} is said to be {label[0]}, which the state does not have"
         shown.update(own)
-        if [order.get(label, -1) for label in own] != sorted(order.get(label, -1) for label in own):
+        places = [order[label] for label in own if label in order]
+        if places != sorted(places):
             return f"{[text for _, text in own]} stand in another order than was promised"
     if shown != Counter(promised):
         return _differing("numbers", shown, Counter(promised))
