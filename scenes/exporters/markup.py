@@ -11,7 +11,6 @@ from base64 import b64encode
 from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
 from io import BytesIO
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -22,7 +21,7 @@ from markupsafe import Markup, escape
 from addnorm.mathcore.errors import AddnormError
 from addnorm.mathcore.symbols import Symbol, symbol
 from addnorm.scenes.paths import asset
-from addnorm.scenes.text import Line, Run
+from addnorm.scenes.text import Line
 from addnorm.scenes.theme import MEANINGS, load_theme
 from addnorm.scenes.typeset import FONT_FILE, scripts_meet
 
@@ -68,20 +67,23 @@ def data_uri(media_type: str, content: bytes) -> str:
 
 def rich(line: Line) -> Markup:
     """A line of the film: its symbols as MathML in the colours of their quantities, powers raised."""
-    parts = [_run(run) for run in line]
-    for n, (left, right) in enumerate(pairwise(line), start=1):
-        if scripts_meet(left.text, right.text):
-            parts[n] = Markup(" ") + parts[n]
+    parts: list[Markup] = []
+    left = ""
+    for run in line:
+        text = run.text
+        if isinstance(run.source, Symbol):
+            part = mathml(run.source.math)
+        else:
+            if parts and (mark := _CLOSING.match(text)):  # else a browser may begin a line with it after a symbol
+                parts[-1] = Markup('<span class="whole">{}{}</span>').format(parts[-1], mark[0])
+                text = text.removeprefix(mark[0])
+            part = raised(text)
+        parts += [Markup(" "), part] if scripts_meet(left, run.text) else [part]
+        left = run.text
     return Markup().join(parts)
 
 
-def _run(run: Run) -> Markup:
-    match run.source:
-        case Symbol() as named:
-            return mathml(named.math)
-        case _:
-            return raised(run.text)
-
+_CLOSING = re.compile("[,.;:!?)…，。、；：！？）]+")
 
 _RAISED = {ord(c): d for c, d in zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789−+", strict=True)}
 _LOWERED = {ord(c): d for c, d in zip("₀₁₂₃₄₅₆₇₈₉₋₊", "0123456789−+", strict=True)}
@@ -118,7 +120,11 @@ def _mathml(notation: str, display: bool) -> ElementTree.Element:
         f"#let atom(n, body) = body\n${blank}{notation}{blank}$".encode(), format="html"
     )
     [math] = re.findall(r"<math.*?</math>", page.decode(), re.DOTALL)
-    return ElementTree.fromstring(math)
+    tree = ElementTree.fromstring(math)
+    for fence in tree.iter("mo"):
+        if fence.text in ("(", ")"):  # around one line; those that could stretch get blanks beside them in Chromium
+            fence.set("stretchy", "false")
+    return tree
 
 
 @cache
@@ -163,7 +169,7 @@ def palettes(names: Iterable[str]) -> Markup:
 
 def fonts(document: str) -> Markup:
     """The bundled fonts as rules of a style sheet, with the glyphs that a document needs and no others."""
-    math = "".join(re.findall(r"<math.*?</math>", document, re.DOTALL))
+    math = "".join(("√", *re.findall(r"<math.*?</math>", document, re.DOTALL)))  # an msqrt does not name its sign
     math_font = asset("exporters", "fonts", "latinmodern-math.otf")
     faces = ((TEXT_FAMILY, asset("fonts", FONT_FILE), document), (MATH_FAMILY, math_font, math))
     return Markup("\n".join(_face(family, path, "".join(sorted(set(text)))) for family, path, text in faces))
