@@ -10,7 +10,7 @@ from functools import cached_property, lru_cache
 from os import PathLike, fspath
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -102,11 +102,17 @@ def frame_still(
 
 
 class _Unlit(StageCamera):
-    """Sees what is to be drawn and draws nothing; its pictures have no pixels."""
+    """Sees what is to be drawn and draws nothing; its picture is one pixel, which stays as it is."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.background = self.pixel_array = np.empty((0, 0, 4), dtype=np.uint8)
+        self.pixel_array = np.zeros((1, 1, 4), dtype=np.uint8)
+
+    def reset(self) -> Self:
+        return self
+
+    def set_frame_to_background(self, background: Any) -> None:
+        pass
 
     def capture_mobjects(self, mobjects: Iterable[Any], **kwargs: Any) -> None:
         self.drawn = tuple(self.get_mobjects_to_display(mobjects, **kwargs))

@@ -158,8 +158,8 @@ class _Keeper:
                 file.unlink()
                 self._changes.append(f"removed {self.path(file)}")
         elif orphans:
-            files = ", ".join(map(self.path, orphans))
-            pytest.fail(f"no test uses the snapshot {files}; pytest {UPDATE} removes it", pytrace=False)
+            files = "".join(f"\n{self.path(file)}" for file in orphans)
+            pytest.fail(f"no test uses these snapshots; pytest {UPDATE} removes them{files}", pytrace=False)
 
     def _orphans(self, module: Path) -> Iterator[Path]:
         """The unused snapshots of a file's tests, and those of files that are not there any more."""
@@ -170,7 +170,7 @@ class _Keeper:
             if file.parent == _folder(module):
                 if file not in self._used and kept["test"] not in self._not_passed[module]:
                     yield file
-            elif not any(module.parent.glob(f"{file.parent.name}.*")):
+            elif not (module.parent / f"{file.parent.name}.py").exists():
                 yield file
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:

@@ -84,7 +84,7 @@ class FrameValues(tuple[Shown, ...]):
         now = Counter(_Line.of(label) for label in self)
         changes = list(_changes((before - now).elements(), (now - before).elements()))
         if title != self.title:
-            changes.insert(0, f"the frame was that of {title!r}, now {self.title!r}")
+            changes.insert(0, f"the frame was {title!r}, now {self.title!r}")
         return [f"{self.state}: {change}" for change in changes]
 
     def pictures(self, _: bytes, /) -> dict[str, bytes]:
