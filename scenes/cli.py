@@ -270,6 +270,29 @@ def _render(orders: Sequence[Order], out: Path, jobs: int) -> None:
         click.echo(path)
 
 
+@addnorm.command(short_help="Check finished videos against the math.")
+@cloup.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), help="Videos, or folders of them.")
+@cloup.option("--json", "as_json", is_flag=True, help="Print the report as strict JSON.")
+@cloup.option(
+    "--example",
+    metavar="EXAMPLE",
+    help="What the videos have to be made from. It is needed for an example of your own that is too large to be "
+    "carried along in a video.",
+)
+def verify(paths: tuple[Path, ...], as_json: bool, example: str | None) -> None:
+    """Check finished videos, as they are now, frame by frame: does each show what the math has?
+
+    From the example that a video carries everything is computed and staged again. Each number is read from the
+    pixels, and the values.json beside the video is held against the core. Works on a video alone, and on one that
+    was encoded again or made smaller.
+    """
+    with _asking():
+        from addnorm.scenes.verify import main as check
+
+        status = check(paths, as_json=as_json, example=None if example is None else _trace(example).example)
+    raise click.exceptions.Exit(status)
+
+
 @addnorm.group(short_help="Put films into a page, into slides, …")
 def export() -> None:
     """Put films into a page, into slides and more. Reads what 'addnorm render' made and renders nothing again.

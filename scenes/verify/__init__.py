@@ -18,7 +18,7 @@ from addnorm.scenes.theme import FRAME_HEIGHT, FRAME_WIDTH
 from addnorm.scenes.verify.crosscheck import manifest_findings, manifest_of
 from addnorm.scenes.verify.origin import Origin
 from addnorm.scenes.verify.report import Finding, Report, Unread
-from addnorm.scenes.verify.watching import BEATS_A_SECOND, Staging, Stretch, watch
+from addnorm.scenes.verify.watching import BEATS_A_SECOND, Staging, Stretch, state_at_end, watch
 from addnorm.scenes.video import frame_count, picture_size, read_metadata
 
 __all__ = ["Finding", "Report", "Stagings", "Unread", "main", "verify"]
@@ -42,7 +42,7 @@ def main(paths: Sequence[Path], *, as_json: bool, example: Example | None = None
     for video in videos:
         reports.append(verify(video, example, stagings))
         if not as_json:
-            click.echo("\n".join(reports[-1].lines()))
+            click.echo("\n".join(reports[-1].lines()).encode())  # as bytes: it is UTF-8 whatever the locale
     passed = all(report.passed for report in reports)
     if as_json:
         content = {"passed": passed, "videos": [report.as_json() for report in reports]}
@@ -106,23 +106,39 @@ def _checked(path: Path, example: Example | None, stagings: Stagings, findings: 
 
     beats = sum(staging.beats for staging in shown)
     if rate % BEATS_A_SECOND or frames != beats * rate / BEATS_A_SECOND:
-        due = float(beats * rate / BEATS_A_SECOND)
-        raise AddnormError(f"{frames} frames at {float(rate):g} a second; what it shows takes {due:g}")
+        due = (
+            f"{frames} frames at {float(rate):g} a second; what it shows takes {float(beats * rate / BEATS_A_SECOND):g}"
+        )
+        end = state_at_end(path, frames, tuple(staged.values()))
+        raise AddnormError(f"{due}; its last picture is that of {end}" if end else due)
     watched = watch(path, shown, tuple(staged.values()), int(rate) // BEATS_A_SECOND)
-    findings += map(_finding, watched.stretches)
+    findings += (_finding(stretch, scale) for stretch in watched.stretches)
     yield replace(report, compared=watched.frames, readings=watched.readings)
     if report.numbers and not watched.readings:
         findings.append(Finding("none of its numbers could be read"))
 
 
-def _finding(stretch: Stretch) -> Finding:
+def _finding(stretch: Stretch, scale: float) -> Finding:
+    """What was wrong for a while, in words; boxes are in pixels of the video, which is ``scale`` times as large."""
     wrong = stretch.wrong
-    if wrong.ref:
-        reason = f"{wrong.ref} should read {wrong.expected}; there is {wrong.found}"
+    left, top, width, height = box = tuple(round(side * scale) for side in wrong.box)
+    if wrong.ref and wrong.found == wrong.expected:
+        reason = f"{wrong.ref} reads {wrong.expected} as it should, but not clearly: something else is there"
+    elif wrong.ref:
+        reason = f"{wrong.ref} should read {wrong.expected}; there is {wrong.found or 'nothing to be read'}"
+    elif wrong.found:
+        reason = f"not the picture that was staged, but the finished one of {wrong.found}"
     else:
-        reason = f"not the picture that was staged; this is {wrong.found}"
+        reason = f"not the picture that was staged, between {left}, {top} and {left + width}, {top + height}"
     return Finding(
-        reason, wrong.state, stretch.first, stretch.last, wrong.ref or None, wrong.expected or None, wrong.found
+        reason,
+        wrong.state,
+        stretch.first,
+        stretch.last,
+        wrong.ref or None,
+        wrong.expected or None,
+        wrong.found or None,
+        box,
     )
 
 
@@ -149,7 +165,8 @@ class Stagings:
             from addnorm.scenes.verify.restage import restage
 
             says = origin.says
-            production = Production(origin.trace, says["language"], says["theme"], origin.pace, says["captions"])
+            settings = (says[key] for key in ("language", "theme", "pace", "captions"))
+            production = Production(origin.trace, *settings)
             scene = origin.film.stage(origin.trace)
             names = (state.name for state in origin.board.states)
             self._staged = {name: restage(scene, production, name, width, height) for name in names}

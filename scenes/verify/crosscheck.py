@@ -54,9 +54,10 @@ def _refuse(constant: str) -> None:
 def _differences(manifest: Json, origin: Origin, stagings: Sequence[Staging], frames: int) -> Iterator[Finding]:
     if manifest["schema"] != SCHEMA:
         raise ValueError(f"schema {manifest['schema']}; this reads {SCHEMA}")
-    for key in _FROM:
-        if manifest[key] != origin.says[key]:
-            yield Finding(f"{key}: not that of the video")
+    foreign = [key for key in _FROM if manifest[key] != origin.says[key]]
+    if foreign:
+        yield Finding(f"{', '.join(foreign)}: not that of the video, so neither is the rest")
+        return
     clips = {clip["state"]: clip for clip in manifest["clips"]}
     start = 0
     for staging in stagings:

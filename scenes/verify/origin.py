@@ -17,13 +17,14 @@ from addnorm.scenes.manifest import Json
 from addnorm.scenes.paths import bundled_examples, find_example
 from addnorm.scenes.storyboard import Storyboard
 
-_KINDS: dict[str, type] = {
+_KINDS: dict[str, Any] = {
     "addnorm": str,
     "film": str,
     "example": dict,
     "language": str,
     "theme": str,
     "captions": bool,
+    "pace": float | int,
     "values_sha256": str,
 }
 
@@ -43,11 +44,12 @@ class Origin:
         """The origin in a video's comment. ``given`` is the example that it has to be made from, if that is known."""
         try:
             says = json.loads(comment)
-            wrong = [key for key, kind in _KINDS.items() if not isinstance(says[key], kind)]
-        except (ValueError, TypeError, KeyError):
-            raise AddnormError("its metadata do not say what it was made from, as addnorm's do") from None
-        if wrong:
-            raise AddnormError(f"its metadata are damaged: {', '.join(wrong)}")
+        except ValueError:
+            says = None
+        if not isinstance(says, dict):
+            raise AddnormError("its metadata do not say what it was made from, as addnorm's do")
+        if wrong := [key for key, kind in _KINDS.items() if not isinstance(says.get(key), kind)]:
+            raise AddnormError(f"its metadata are damaged: there is no {', no '.join(wrong)}")
         return cls(says, given)
 
     @cached_property
@@ -99,13 +101,8 @@ class Origin:
     @property
     def production(self) -> tuple[object, ...]:
         """What its pictures depend on."""
-        own = (self.says[key] for key in ("film", "language", "theme", "captions"))
-        return (self.example.digest, self.pace, *own)
-
-    @property
-    def pace(self) -> float:
-        """How fast it was made to go."""
-        return float(self.says.get("pace", 1.0))
+        own = (self.says[key] for key in ("film", "language", "theme", "pace", "captions"))
+        return (self.example.digest, *own)
 
 
 def _difference(found: Example, given: Example) -> str:

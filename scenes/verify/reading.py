@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -33,10 +34,11 @@ MOST_LEFT_OVER = 0.25
 
 REACH = 2  # pixels: how far a picture may have spread on its way, by resampling or by half a pixel's shift
 _RIDGE = 1e-3
+_PHASES = 4  # places in a pixel at which a character may start
+_DOUBT = 1.2  # a character must explain more than this is of its ink, halved; so noise is not read as a point
 
 DIGITS = "0123456789"
 _RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"
-_MINUS = {"\N{MINUS SIGN}": "", "⁻": ""}
 _SIGNS = ("=", "≈")
 
 
@@ -81,6 +83,14 @@ def alternatives(text: str) -> tuple[tuple[str, float], ...]:
         wider = advance(wrong) - advance(text)
         placed += [(wrong, shift) for shift in dict.fromkeys((0.0, -wider / 2, -wider))]
     return tuple(placed)
+
+
+def _alphabet(text: str) -> str:
+    """The characters that may stand where a text is expected."""
+    if text in _SIGNS:
+        return "".join(_SIGNS)
+    raised = f"×⁻{_RAISED}" if any(character in _RAISED for character in text) else ""
+    return f"{DIGITS}.\N{MINUS SIGN}{raised}{''.join(BLANKS)}"
 
 
 @dataclass(frozen=True)
@@ -173,6 +183,14 @@ class Judgement:
         return self.toward <= FARTHEST and self.left_over <= MOST_LEFT_OVER
 
 
+class _Line(NamedTuple):
+    """A row of characters, how much of the ink it explains, and where it ends, in parts of a pixel."""
+
+    gain: float
+    end: float
+    text: str
+
+
 class Reader:
     """Compares one label's place on pictures with the label and with the wrong texts nearest to it."""
 
@@ -224,19 +242,33 @@ class Reader:
         return Judgement(self._texts[worst], float(toward[worst]), float(rest @ rest) / self._energy)
 
     def read(self, observed: Picture) -> str:
-        """The text that is there, as far as small changes lead from the expected one to it."""
+        """The text that is there: the row of characters that explains most of the ink; empty if there is none."""
         seen = observed[self.inside] - self._passage.spread(self._blank) - np.float32(self._passage.level)
-        text, shift = self.spot.text, 0.0
-        best = self._misses(seen, [(text, shift)])[0]
-        for _ in range(2 * len(text)):
-            nearby = [(wrong, shift + further) for wrong, further in alternatives(text)]
-            misses = self._misses(seen, nearby)
-            n = int(np.argmin(misses))
-            if misses[n] >= best:
-                break
-            best, (text, shift) = misses[n], nearby[n]
-        return text
+        contrast = float(self._contrast.mean())
+        lines = [_Line(0.0, 0.0, "") for _ in range(_PHASES * seen.shape[1] + 1)]
+        pitch = self.spot.pose.em_x * _PHASES
+        gains = {character: self._gains(character, seen, contrast) for character in _alphabet(self.spot.text)}
+        for n in range(len(lines)):
+            line = lines[n] if lines[n].gain > 0 else _Line(0.0, float(n), "")
+            for character, gain in gains.items():
+                end = line.end + advance(character) * pitch
+                further = _Line(line.gain + gain[n], end, line.text + character)
+                if round(end) < len(lines) and further.gain > lines[round(end)].gain:
+                    lines[round(end)] = further
+        return max(lines, key=lambda line: line.gain).text.strip("".join(BLANKS))
 
-    def _misses(self, seen: Plane, texts: Sequence[tuple[str, float]]) -> NDArray[np.float32]:
-        drawn = self._passage.spread(np.stack([self._draw(text, shift) for text, shift in texts]))
-        return np.asarray(((drawn - seen) ** 2).sum(axis=(1, 2)))
+    def _gains(self, character: str, seen: Plane, contrast: float) -> NDArray[np.float64]:
+        """How much of the ink a character explains, by where it starts: an entry for each part of a pixel."""
+        pose = self.spot.pose
+        top, left, room = self._part[0].start, 2 * REACH, math.ceil(advance(character) * pose.em_x) + 4 * REACH + 1
+        sheet = Sheet(0, top, room, self._part[0].stop - top)
+        drawn = [
+            sheet.coverage(character, Pose(pose.em_x, pose.em_y, left + phase / _PHASES, pose.y)) * contrast
+            for phase in range(_PHASES)
+        ]
+        shapes = self._passage.spread(np.stack(drawn).astype(np.float32))
+        beside = REACH  # a shape's own start lies so far right of its left edge
+        windows = sliding_window_view(np.pad(seen, ((0, 0), (beside, shapes.shape[2]))), shapes.shape[1:])[0]
+        alike = np.einsum("xhw,phw->xp", windows[: seen.shape[1]], shapes)
+        own = np.einsum("phw,phw->p", shapes, shapes)
+        return np.append((2 * alike - _DOUBT * own).ravel(), -np.inf)

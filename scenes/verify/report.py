@@ -17,7 +17,8 @@ class Finding:
     """One thing that is not as it should be.
 
     ``state``, ``ref`` and the video's frames from ``first`` to ``last``, counted from zero, say where, as far as
-    it is in one place; ``expected`` and ``found`` are what should be there and what is.
+    it is in one place; ``expected`` and ``found`` are what should be there and what is, and ``box`` is left, top,
+    width and height in pixels.
     """
 
     reason: str
@@ -27,6 +28,7 @@ class Finding:
     ref: str | None = None
     expected: str | None = None
     found: str | None = None
+    box: tuple[int, ...] | None = None
 
     def __str__(self) -> str:
         frames = None if self.first is None else f"frames {self.first} to {self.last}"

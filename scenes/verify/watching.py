@@ -7,7 +7,7 @@ number is read from its pixels, in the hold and wherever it already stands there
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, chain, islice
 from pathlib import Path
@@ -38,6 +38,9 @@ AT_REST = 0.5
 IN_MOTION, BLOCKS_IN_MOTION = 1.0, 3
 """The same in motion, where encoders take less care, and how many blocks must differ by more."""
 
+ALTOGETHER = 1 / 3
+"""If so many of the blocks that show something differ, it is another picture, and nothing is read from it."""
+
 
 class Staging(NamedTuple):
     """One state as it ought to look; pictures are brightness in levels from 16 to 235, of one size.
@@ -61,10 +64,15 @@ class Staging(NamedTuple):
 
 @dataclass(frozen=True)
 class Wrong:
-    """What is wrong with a frame: a number, with what it should read, or, without one, the picture."""
+    """What is wrong with a frame: a number, with what it should read and does, or, without one, the picture.
+
+    Then ``found`` is the state whose picture it is, if it is one's. ``box`` is left, top, width and height, in
+    pixels of the pictures that were staged.
+    """
 
     state: str
     found: str
+    box: tuple[float, float, float, float] = field(compare=False)
     ref: str = ""
     expected: str = ""
 
@@ -109,11 +117,12 @@ class Verdict(NamedTuple):
 
 
 def watch(path: Path, stagings: Sequence[Staging], known: Sequence[Staging], frames_a_beat: int) -> Watched:
-    """Watch a video that shows states one after the other; ``known`` are states it may turn out to show instead.
+    """Watch a video that shows states one after the other, out of ``known`` states, which it may have mixed up.
 
     The video has as many frames as its states take. Raises AddnormError if they cannot all be decoded.
     """
     height, width = stagings[0].still.shape
+    stills = {staging.state: Blocks(staging.still) for staging in known}
     starts = list(accumulate((staging.beats * frames_a_beat for staging in stagings), initial=0))
     holds = [start + len(staging.motion) * frames_a_beat for start, staging in zip(starts, stagings, strict=False)]
 
@@ -128,7 +137,7 @@ def watch(path: Path, stagings: Sequence[Staging], known: Sequence[Staging], fra
         shown = ((number, picture) for number, picture in part if picture is not None)
         opening = list(islice(shown, len(staging.motion) + 1))
         if len(opening) > len(staging.motion):
-            judge = _Judge(staging, known, opening[-1][1], passage)
+            judge = _Judge(staging, stills, opening[-1][1], passage)
             passage = judge.passage
             for last, picture in chain(opening, shown):
                 watched.note(last, judge.verdict(picture, (last - first) // frames_a_beat))
@@ -144,59 +153,54 @@ class _Judge:
     too unlike them, by the state before.
     """
 
-    def __init__(self, staging: Staging, known: Sequence[Staging], hold: Picture, before: Passage) -> None:
+    def __init__(self, staging: Staging, stills: Mapping[str, Blocks], hold: Picture, before: Passage) -> None:
         self._staging = staging
-        self._others = [other for other in known if other.state != staging.state]
-        self._blocks = Blocks(staging.still)
+        self._stills = stills
         self._readers = [Reader(spot, staging.blank) for spot in staging.readable]
         self.passage = Passage.of(self._readers, hold) or before
         for reader in self._readers:
             reader.prepare(self.passage)
         self._last: tuple[Picture, Verdict] | None = None
-        self._found: dict[str, tuple[str, str]] = {}
+        self._found: dict[Spot, tuple[str, str]] = {}
 
     def verdict(self, picture: Picture, beat: int) -> Verdict:
         """Judge a picture of one of the state's beats."""
         if beat < len(self._staging.motion):
             staged = self._staging.motion[beat]
-            differing = Blocks(staged.astype(np.float32)).differing(picture, IN_MOTION)
             resting = [reader for reader in self._readers if reader.is_on(staged, self._staging.still)]
-            return self._judge(picture, differing, BLOCKS_IN_MOTION, resting)
+            return self._judge(picture, Blocks(staged.astype(np.float32)), IN_MOTION, BLOCKS_IN_MOTION, resting)
         if self._last is None or picture is not self._last[0]:
-            differing = self._blocks.differing(picture, AT_REST)
-            self._last = picture, self._judge(picture, differing, 1, self._readers)
+            still = self._stills[self._staging.state]
+            self._last = picture, self._judge(picture, still, AT_REST, 1, self._readers)
         return self._last[1]
 
-    def _judge(self, picture: Picture, differing: NDArray[np.bool_], limit: int, readers: Sequence[Reader]) -> Verdict:
-        state = self._staging.state
-        if differing.sum() >= limit and (other := self._state_shown(picture)):
-            return Verdict((Wrong(state, f"the picture of {other}"),), 0)
+    def _judge(self, picture: Picture, blocks: Blocks, share: float, limit: int, readers: Sequence[Reader]) -> Verdict:
+        state, differing = self._staging.state, blocks.differing(picture, share)
+        if differing.sum() >= limit:
+            other = next(
+                (name for name, still in self._stills.items() if not still.differing(picture, AT_REST).any()), ""
+            )
+            if other or differing.sum() > blocks.busy * ALTOGETHER:
+                return Verdict((Wrong(state, other, Blocks.box(differing)),), 0)
         wrong = []
         for reader in readers:
-            judgement = reader.judge(picture)
+            judgement, spot = reader.judge(picture), reader.spot
             if judgement.right:
-                self._found.pop(reader.spot.ref, None)
+                self._found.pop(spot, None)
             else:
                 differing[Blocks.covering(reader.inside)] = False
-                wrong.append(Wrong(state, self._reading(reader, judgement, picture), reader.spot.ref, reader.spot.text))
+                wrong.append(Wrong(state, self._reading(reader, judgement, picture), spot.box, spot.ref, spot.text))
         if differing.sum() >= limit:
-            wrong.append(Wrong(state, "another picture"))
+            wrong.append(Wrong(state, "", Blocks.box(differing)))
         return Verdict(tuple(wrong), len(readers))
 
     def _reading(self, reader: Reader, judgement: Judgement, picture: Picture) -> str:
         """What stands in a number's place; read anew only when it looks different from the frame before."""
-        known = self._found.get(reader.spot.ref)
+        known = self._found.get(reader.spot)
         if known is None or known[0] != judgement.wrong:
             known = judgement.wrong, reader.read(picture)
-            self._found[reader.spot.ref] = known
+            self._found[reader.spot] = known
         return known[1]
-
-    def _state_shown(self, picture: Picture) -> str | None:
-        """The other state whose hold looks like a picture."""
-        for other in self._others:
-            if not Blocks(other.still).differing(picture, AT_REST).any():
-                return other.state
-        return None
 
 
 class Blocks:
@@ -213,6 +217,18 @@ class Blocks:
         difference = picture - self._expected
         return np.asarray(_sums(difference * difference) > share * self._contrast)
 
+    @property
+    def busy(self) -> int:
+        """How many blocks show something."""
+        return int((self._contrast > 2 * self._contrast.min()).sum())
+
+    @staticmethod
+    def box(blocks: NDArray[np.bool_]) -> tuple[float, float, float, float]:
+        """The box around some blocks: left, top, width and height in pixels."""
+        rows, columns = (np.flatnonzero(blocks.any(axis=axis)) for axis in (1, 0))
+        left, top = float(columns[0] * BLOCK), float(rows[0] * BLOCK)
+        return left, top, float((columns[-1] + 1) * BLOCK - left), float((rows[-1] + 1) * BLOCK - top)
+
     @staticmethod
     def covering(part: tuple[slice, slice]) -> tuple[slice, slice]:
         """The blocks that a part of a picture lies in."""
@@ -225,3 +241,15 @@ def _sums(plane: Plane) -> Plane:
     height, width = (side // BLOCK * BLOCK for side in plane.shape)
     rows = np.add.reduceat(plane, np.arange(0, height, BLOCK), axis=0)
     return np.asarray(np.add.reduceat(rows, np.arange(0, width, BLOCK), axis=1))
+
+
+def state_at_end(path: Path, frames: int, known: Sequence[Staging]) -> str | None:
+    """The state of which a video of so many frames shows the picture at its end, if it is one's."""
+    height, width = known[0].still.shape
+    *_, picture = decode_brightness(path, width, height, lambda number: number == frames - 1)
+    return None if picture is None else _shown(picture, {staging.state: Blocks(staging.still) for staging in known})
+
+
+def _shown(picture: Picture, stills: Mapping[str, Blocks]) -> str | None:
+    """The state whose finished picture this is."""
+    return next((state for state, still in stills.items() if not still.differing(picture, AT_REST).any()), None)

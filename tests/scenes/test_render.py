@@ -169,6 +169,7 @@ def test_every_video_says_where_it_comes_from(film: Path, trace: Trace) -> None:
         "language": "zh",
         "theme": "dark",
         "captions": True,
+        "pace": 4,
         "values_sha256": digest,
     }
     for state in STATES:
@@ -278,14 +279,8 @@ def test_without_a_film_values_json_belongs_to_the_clips(order: Order, tmp_path:
     assert render_states(order, "b4") == ["b4"]
     assert render_states(order, "b0", "b4") == ["b4", "b0"]
     assert render_states(other(order), "b0", "b4") == ["b4", "b0"]
-    assert contents(folder).keys() == {
-        "values.json",
-        *(
-            f"{kind}/{state}.{suffix}"
-            for kind, suffix in (("clips", "mp4"), ("stills", "png"))
-            for state in ("b4", "b0")
-        ),
-    }
+    kinds = ("clips/{}.mp4", "stills/{}.png", "stills/{}.svg")
+    assert contents(folder).keys() == {"values.json", *(kind.format(state) for kind in kinds for state in ("b4", "b0"))}
     assert render_states(order, "b4") == ["b4", "b0"]  # which b0 still needs
     assert (folder / "clips" / "b4.json").exists()
 
@@ -325,7 +320,9 @@ def test_without_captions_the_picture_has_none_and_lasts_as_long(
 def test_many_orders_are_filled_at_once(order: Order, tmp_path: Path) -> None:
     orders = [replace(order, moving=False, states=("b4",), language=language) for language in ("zh", "en")]
     assert {published.order.language for published in filled(orders, tmp_path, jobs=2)} == {"zh", "en"}
-    assert contents(tmp_path).keys() == {f"r44/{language}-180p15/stills/b4.png" for language in ("zh", "en")}
+    assert contents(tmp_path).keys() == {
+        f"r44/{language}-180p15/stills/b4.{kind}" for language in ("zh", "en") for kind in ("png", "svg")
+    }
 
 
 # --- what is not published
@@ -377,7 +374,7 @@ def test_what_was_complete_before_a_failure_stays(order: Order, tmp_path: Path) 
     bad = filmed_by(replace(order, language="en", states=("b5",)), with_a_typed_number)
     with pytest.raises(AddnormError, match="state b5"):
         filled([good, bad], tmp_path)
-    assert contents(tmp_path).keys() == {"r44/zh-180p15/stills/b5.png"}
+    assert contents(tmp_path).keys() == {"r44/zh-180p15/stills/b5.png", "r44/zh-180p15/stills/b5.svg"}
 
 
 def test_a_file_where_a_folder_should_be_is_named(order: Order, tmp_path: Path) -> None:
