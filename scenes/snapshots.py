@@ -79,7 +79,7 @@ class FrameValues(tuple[Shown, ...]):
 
     def differences(self, kept: bytes) -> list[str]:
         """What reads otherwise, appeared, is gone, or stands elsewhere."""
-        title, *rows = kept.decode().splitlines() or [""]
+        title, *rows = kept.decode(errors="replace").splitlines() or [""]
         before = Counter(_Line.read(row) for row in rows if row)
         now = Counter(_Line.of(label) for label in self)
         changes = list(_changes((before - now).elements(), (now - before).elements()))
@@ -115,7 +115,7 @@ class _Line(NamedTuple):
 def _changes(before: Iterable[_Line], now: Iterable[_Line]) -> Iterator[str]:
     """The changes of labels that are not the same any more, in the order of the frame; what is gone comes last."""
     old, new = _by_reference(before), _by_reference(now)
-    for ref in (*new, *(old.keys() - new.keys())):
+    for ref in dict.fromkeys((*new, *old)):
         for was, then in zip_longest(old.get(ref, []), new.get(ref, [])):
             if was is None:
                 yield f"{ref} appeared, reading {then.text}"
@@ -188,8 +188,12 @@ def block_differences(left: NDArray[np.int16], right: NDArray[np.int16]) -> NDAr
 
 
 def _pixels(png: bytes) -> NDArray[np.int16]:
-    with Image.open(BytesIO(png)) as image:
-        return np.asarray(image.convert("RGB"), dtype=np.int16)
+    """The colours of a picture, of shape (height, width, 3). A file that is none has no pixels."""
+    try:
+        with Image.open(BytesIO(png)) as image:
+            return np.asarray(image.convert("RGB"), dtype=np.int16)
+    except OSError:
+        return np.empty((0, 0, 3), dtype=np.int16)
 
 
 def _size(pixels: NDArray[np.int16]) -> str:

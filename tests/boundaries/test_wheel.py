@@ -8,6 +8,7 @@ import sys
 import sysconfig
 import zipfile
 from dataclasses import dataclass
+from importlib.metadata import PathDistribution
 from pathlib import Path
 
 import pytest
@@ -66,6 +67,12 @@ def test_it_has_every_file_of_the_packages_and_no_other(checkout: Path, installa
     found = [path for name in PACKAGES for path in (checkout / name).rglob("*") if path.is_file()]
     expected = {f"addnorm/{path.relative_to(checkout)}" for path in found if path.suffix != ".pyc"}
     assert {name for name in installation.contents if ".dist-info/" not in name} == expected
+
+
+def test_pytest_finds_its_plugin(installation: Installation) -> None:
+    [information] = installation.packages.glob("addnorm-*.dist-info")
+    plugins = PathDistribution(information).entry_points.select(group="pytest11")
+    assert [plugin.value for plugin in plugins] == ["addnorm.scenes.pytest_plugin"]
 
 
 def test_the_licences_go_with_it(installation: Installation) -> None:

@@ -84,6 +84,13 @@ def test_one_of_two_copies_is_told_apart() -> None:
     assert frame(CARD, other._replace(text="−0.199")).differences(kept) == ["b2: attn_out[0,2] read −0.198, now −0.199"]
 
 
+def test_differences_are_told_in_the_order_of_the_frame() -> None:
+    gone = [VARIANCE._replace(ref=f"gamma[{n}]") for n in range(9)]
+    now = [VARIANCE._replace(ref=f"beta[{n}]") for n in range(9)]
+    told = frame(*now, CARD).differences(frame(CARD, *gone).content())
+    assert [line.split()[1] for line in told] == [label.ref for label in (*now, *gone)]
+
+
 def test_another_frame_is_told() -> None:
     title = "r44 zh 1080p60, frame 4 of b2"
     assert frame(title=title).differences(frame().content()) == [
@@ -91,7 +98,7 @@ def test_another_frame_is_told() -> None:
     ]
 
 
-@pytest.mark.parametrize("kept", [b"", b"\n", b"rubbish", b"a\nb  c\nd\n"])
+@pytest.mark.parametrize("kept", [b"", b"\n", b"rubbish", b"a\nb  c\nd\n", b"\xff\n\xff"])
 def test_a_damaged_snapshot_differs(kept: bytes) -> None:
     assert "b2: ln.var[0] appeared, reading 0.592455" in frame(VARIANCE).differences(kept)
 
@@ -155,6 +162,13 @@ def test_a_size_is_looked_at_before_the_picture(picture: Picture) -> None:
     smaller = Still("b2", png(picture[:-1]))
     assert smaller.differences(png(picture)) == ["b2: the picture is 83 × 44 pixels, its snapshot 83 × 45"]
     assert smaller.pictures(png(picture)).keys() == {"now"}
+
+
+def test_a_damaged_picture_differs(picture: Picture) -> None:
+    still = Still("b2", png(picture))
+    for kept in (b"", b"version of a file kept elsewhere", png(picture)[:-99]):
+        assert still.differences(kept) == ["b2: the picture is 83 × 45 pixels, its snapshot 0 × 0"]
+        assert still.pictures(kept).keys() == {"now"}
 
 
 def test_pictures_show_where_it_differs(picture: Picture) -> None:
