@@ -39,17 +39,29 @@ def _environment() -> Environment:
     )
 
 
-def fill(template: str, **context: Any) -> Markup:
-    """A template below ``assets/exporters`` with a context put in. Text in it is escaped, whatever it says."""
-    return Markup(_environment().get_template(template).render(**context))
+def document(template: str, **context: Any) -> bytes:
+    """A template below ``assets/exporters`` with a context put in. Text in it is escaped, whatever it says.
+
+    Where the template puts ``fonts`` come the bundled fonts, with the glyphs of all that was put in.
+    """
+    page = _environment().get_template(template).render(**context, fonts=_FONTS)
+    return page.replace(_FONTS, fonts(page), 1).encode()
+
+
+_FONTS = "/* the fonts */"
 
 
 def bundled(*parts: str) -> Markup:
-    """A script or style sheet below ``assets/exporters``, as it is."""
+    """A script or style sheet below ``assets/exporters``, written so that it cannot end the element it is put into."""
     text = asset("exporters", *parts).read_text(encoding="utf-8")
-    if re.search(r"</(?:script|style)|<!--", text, re.IGNORECASE):
-        raise AddnormError(f"{'/'.join(parts)}: it would end the element that it is put into")
+    if parts[-1].endswith(".js"):  # what a parser could take for a tag stands in strings and patterns only
+        text = _TAG.sub(r"\\x3C\1", text)
+    if _TAG.search(text):
+        raise AddnormError(f"{'/'.join(parts)}: a tag in a style sheet would end the element that it is put into")
     return Markup(text)
+
+
+_TAG = re.compile("<(!--|/?script|/?style)", re.IGNORECASE)
 
 
 def base64(content: bytes) -> str:
@@ -116,9 +128,7 @@ def mathml(notation: str, *, display: bool = False) -> Markup:
 
 def _mathml(notation: str, display: bool) -> ElementTree.Element:
     blank = " " if display else ""
-    page = _typst().compile(
-        f"#let atom(n, body) = body\n${blank}{notation}{blank}$".encode(), format="html"
-    )
+    page = _typst().compile(f"#let atom(n, body) = body\n${blank}{notation}{blank}$".encode(), format="html")
     [math] = re.findall(r"<math.*?</math>", page.decode(), re.DOTALL)
     tree = ElementTree.fromstring(math)
     for fence in tree.iter("mo"):
@@ -167,12 +177,12 @@ def palettes(names: Iterable[str]) -> Markup:
     return Markup("\n".join(rules))
 
 
-def fonts(document: str) -> Markup:
-    """The bundled fonts as rules of a style sheet, with the glyphs that a document needs and no others."""
-    math = "".join(("√", *re.findall(r"<math.*?</math>", document, re.DOTALL)))  # an msqrt does not name its sign
+def fonts(page: str) -> str:
+    """The bundled fonts as rules of a style sheet, with the glyphs that a page needs and no others."""
+    math = "".join(("√", *re.findall(r"<math.*?</math>", page, re.DOTALL)))  # an msqrt does not name its sign
     math_font = asset("exporters", "fonts", "latinmodern-math.otf")
-    faces = ((TEXT_FAMILY, asset("fonts", FONT_FILE), document), (MATH_FAMILY, math_font, math))
-    return Markup("\n".join(_face(family, path, "".join(sorted(set(text)))) for family, path, text in faces))
+    faces = ((TEXT_FAMILY, asset("fonts", FONT_FILE), page), (MATH_FAMILY, math_font, math))
+    return "\n".join(_face(family, path, "".join(sorted(set(text)))) for family, path, text in faces)
 
 
 @lru_cache(maxsize=8)

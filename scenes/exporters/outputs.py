@@ -70,7 +70,7 @@ class Clip:
         from PIL import Image
 
         png = BytesIO()
-        Image.fromarray(next(decode_frames(self.video))).save(png, format="PNG", optimize=True)
+        Image.fromarray(next(decode_frames(self.video))).save(png, format="PNG")
         return png.getvalue()
 
 

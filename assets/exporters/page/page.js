@@ -1,11 +1,8 @@
 // Steps through the states. A state's clip plays into its picture and stops on it; until the clip's first frame is
 // there, the picture before stays, so nothing flashes. All words are in the document; there are none here.
-"use strict";
 (() => {
   const root = document.documentElement;
   const editions = [...document.querySelectorAll(".edition")];
-  const stores = new Map([...document.querySelectorAll("script[data-clip]")].map((store) => [store.dataset.clip, store]));
-  const addresses = new Map();
   const calm = matchMedia("(prefers-reduced-motion: reduce)");
   const asked = new URLSearchParams(location.search);
 
@@ -16,17 +13,6 @@
 
   const states = () => [...edition.querySelectorAll(".state")];
   const find = (selector) => edition.querySelector(selector);
-
-  function addressOf(key) {
-    if (!addresses.has(key)) {
-      const text = atob(stores.get(key).textContent);
-      const bytes = new Uint8Array(text.length);
-      for (let n = 0; n < text.length; n += 1) bytes[n] = text.charCodeAt(n);
-      addresses.set(key, URL.createObjectURL(new Blob([bytes], { type: "video/mp4" })));
-      stores.get(key).remove();
-    }
-    return addresses.get(key);
-  }
 
   function go(number, moving) {
     const all = states();
@@ -41,19 +27,12 @@
 
   function play(state, mine) {
     const clips = JSON.parse(state.dataset.clips);
-    const next = document.createElement("video");
-    next.muted = true;
-    next.playsInline = true;
-    next.disablePictureInPicture = true;
-    next.preload = "auto";
-    const shown = () => (mine === turn ? settle(state, next) : next.remove());
-    if (next.requestVideoFrameCallback) next.requestVideoFrameCallback(shown);
-    else next.addEventListener("playing", shown, { once: true });
-    next.addEventListener("error", () => mine === turn && settle(state, null), { once: true });
+    const fail = () => mine === turn && settle(state, null); // also where nothing may start by itself
+    const shown = (video) => (mine === turn ? settle(state, video) : video.remove());
+    const next = films.film(clips[root.dataset.theme] ?? clips[""], shown, fail);
     for (const event of ["play", "pause", "ended"]) next.addEventListener(event, () => next === film && tell());
-    next.src = addressOf(clips[root.dataset.theme] ?? clips[""]);
     find(".screen").append(next);
-    next.play().catch(() => mine === turn && settle(state, null)); // a browser that lets nothing start by itself
+    next.play().catch(fail);
   }
 
   function settle(state, next) {
@@ -136,6 +115,9 @@
     }
   }
 
+  // What was chosen stays in the address, so that the page comes back as it was.
+  const keep = () => history.replaceState(null, "", `?lang=${root.lang}&theme=${root.dataset.theme}${location.hash}`);
+
   addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
     if (event.target.closest("input, select, textarea, [tabindex]")) return;
@@ -189,6 +171,7 @@
   for (const button of document.querySelectorAll("[data-language]")) {
     button.addEventListener("click", () => {
       choose(button.dataset.language);
+      keep();
       go(step, false);
       find(`[data-language="${button.dataset.language}"]`).focus();
     });
@@ -196,6 +179,7 @@
   for (const button of document.querySelectorAll("[data-choose]")) {
     button.addEventListener("click", () => {
       paint(button.dataset.choose);
+      keep();
       go(step, false);
     });
   }
