@@ -7,14 +7,14 @@ from contextlib import contextmanager
 from functools import partial
 from io import BytesIO
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from manim import tempconfig
 from manim.scene.scene_file_writer import SceneFileWriter
 
 from addnorm.scenes.manifest import Play
 from addnorm.scenes.publish import write
-from addnorm.scenes.stage import Production, Stage, StageCamera
+from addnorm.scenes.stage import Production, Stage
 from addnorm.scenes.theme import FRAME_HEIGHT, FRAME_WIDTH
 from addnorm.scenes.transcript import chapter_of
 from addnorm.scenes.vector import as_svg
@@ -91,7 +91,7 @@ def studio(size: Size) -> Iterator[None]:
 
 def _develop(stage: Stage, state: str, still: Path, vector: Path | None) -> None:
     """Write what the camera shows now as PNG, and what it is drawn from as SVG."""
-    png, camera = BytesIO(), cast("StageCamera", stage.camera)
+    png, camera = BytesIO(), stage.camera
     camera.get_image().convert("RGB").save(png, format="PNG")
     write(still, png.getvalue())
     if vector is not None:

@@ -260,6 +260,7 @@ def test_states_that_differ_from_the_film_bring_their_own_manifest(copy: Path, o
         "clips/b1.mp4",
         "clips/b1.json",
         "stills/b1.png",
+        "stills/b1.svg",
     }
     own = json.loads(after["clips/b1.json"])
     assert [(clip["state"], clip["first_frame"]) for clip in own["clips"]] == [("b1", 0)]
