@@ -30,8 +30,10 @@ from addnorm.mathcore.trace import Trace
 from addnorm.scenes.elements.lettering import Lettering, Pen
 from addnorm.scenes.elements.shapes import path
 from addnorm.scenes.elements.value_chart import Travel
-from addnorm.scenes.films.r44 import picture
-from addnorm.scenes.films.r44.picture import DRAW, POST_NORM, Drawing, Easel, Layout
+from addnorm.scenes.films.r44.picture import DRAW, Drawing
+from addnorm.scenes.films.r44.picture.chart import Chart, passages, value_chart
+from addnorm.scenes.films.r44.picture.easel import POST_NORM, Easel, Layout
+from addnorm.scenes.films.r44.picture.two_paths import skip_path
 from addnorm.scenes.films.r44.states import NAMES, storyboard
 from addnorm.scenes.stage import Picture, Stage, draw_in, early, exchange, glide, late
 from addnorm.scenes.storyboard import Element, State, Storyboard
@@ -88,8 +90,8 @@ class R44(Stage):
         self.enter_branch(after)
         self.move(FadeIn(after["junction"]), seconds=0.4)
         x = self.easel.pen.write(symbol_line(symbol("resid_pre")), TYPE.symbol + 10)
-        way = path(picture.skip_path(), self.theme.color("x"), radius=0.75)
-        x.center_on(*picture.skip_path()[0])
+        way = path(skip_path(), self.theme.color("x"), radius=0.75)
+        x.center_on(*skip_path()[0])
         self.move(
             draw_in(after["skip"]),
             draw_in(after["attention"].update_arrow),
@@ -212,10 +214,10 @@ class R44(Stage):
     def normalize(self, before: Picture, after: Picture, state: State) -> None:
         """The bars become those of u, by way of the normalized row where γ and β do anything; then u goes on."""
         self.move(*self.chrome(before, after), *exchange(before, after, "circled", "bracket", "spread"), seconds=0.8)
-        chart, passages = before["chart"], picture.passages(self.easel)
-        if "normalized" in passages:
+        chart, ways = before["chart"], passages(self.easel)
+        if "normalized" in ways:
             normalized = self.present(state.passing[0], state)
-            chart = self.travel(chart, picture.value_chart(self.easel, passages["normalized"]))
+            chart = self.travel(chart, value_chart(self.easel, ways["normalized"]))
             self.move(draw_in(normalized), *map(FadeIn, chart.cut), seconds=0.8)
             self.move(*self.glow(after["formula"], "gain", "shift"), seconds=1.2)
             self.travel(chart, after["chart"])
@@ -235,7 +237,7 @@ class R44(Stage):
             seconds=0.8,
         )
 
-    def travel(self, old: picture.Chart, new: picture.Chart) -> picture.Chart:
+    def travel(self, old: Chart, new: Chart) -> Chart:
         """Let a chart travel into the next one; values written beside bars go first, since they name the old ones."""
         if len(old.cut):
             self.move(FadeOut(old.cut), seconds=0.4)

@@ -13,25 +13,22 @@ from manim import Mobject, VGroup, VMobject
 
 from addnorm.scenes.elements.nodes import block, plus_node
 from addnorm.scenes.elements.shapes import arrow, path, segment
-from addnorm.scenes.films.r44.picture import (
-    ATTENTION_HEIGHT,
+from addnorm.scenes.films.r44.picture import DRAW, Drawing
+from addnorm.scenes.films.r44.picture.easel import (
     CELL_HEIGHT,
     DETAIL_SIDE,
-    DRAW,
-    FLOW_Y,
     RIGHT,
     ROWS_LEFT,
     ROWS_RIGHT,
     SUM_RADIUS,
     SUM_X,
     Branch,
-    Drawing,
     Easel,
     Layout,
-    feed,
     fitted,
-    sum_y,
 )
+from addnorm.scenes.films.r44.picture.position_rows import feed, sum_y
+from addnorm.scenes.films.r44.picture.two_paths import ATTENTION_HEIGHT, FLOW_Y
 from addnorm.scenes.storyboard import Element, State
 from addnorm.scenes.theme import TYPE
 
