@@ -19,7 +19,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from manim import Mobject, PMobject, VMobject
+from manim import Camera, Mobject, PMobject, VMobject
 from manim.mobject.types.image_mobject import AbstractImageMobject
 from numpy.typing import NDArray
 
@@ -52,6 +52,9 @@ UNSEEN = 1 / 510
 OPAQUE = 0.5
 """From this opacity on, a shape hides what lies under it, and a text counts as one that can be read."""
 
+CONTRAST = 0.1
+"""The difference in red, green or blue, from 0 to 1, below which a number is lost on what it is drawn on."""
+
 GLIMPSE = 0.02
 """The share of a number's ink that may be hidden, as where it touches the frame round it; with less than that
 left of it, a number is gone."""
@@ -64,6 +67,9 @@ APART = 0.15
 
 SAMPLE_PITCH = 0.08
 """In em: how densely the ink of a number is tested for what hides it."""
+
+FINE_LINE = 3.0
+"""The greatest stroke width of the line round a length; half of it lies outside."""
 
 STROKE_UNIT = 0.01
 """Scene units in a unit of manim's stroke width."""
@@ -90,6 +96,11 @@ class _Paint(NamedTuple):
             width,
             mobject.get_stroke_rgbas(True).tobytes() if behind else b"",
         )
+
+    @property
+    def color(self) -> Sequence[float]:
+        """Red, green and blue of the fill, from 0 to 1."""
+        return array("d", self.fill)[:3]
 
     def opacities(self) -> tuple[float, float, float]:
         """The greatest opacity of the fill, of the stroke and of the stroke behind the fill."""
@@ -128,7 +139,7 @@ class _Leaf:
         self.fills, self.strokes = fill >= OPAQUE, stroke >= OPAQUE
         self.is_text = isinstance(self.mobject, Glyphs)
         self.is_length = isinstance(self.mobject, ValueShape)
-        self.stance = (self.place, self.fills, self.strokes, self.is_legible)
+        self.stance = (self.place, self.fills, self.strokes, self.is_legible, self.paint.fill[:24])
 
     @property
     def is_legible(self) -> bool:
@@ -160,7 +171,7 @@ class Auditor:
         self._frame: list[_Leaf] = []
         self._stances: list[object] = []
         self._shares: list[float] = []
-        self._covers: dict[tuple[object, object, bool, bool], Mask] = {}
+        self._covers: dict[tuple[object, ...], Mask] = {}
 
     def inspect(self, drawn: Sequence[Mobject], *, over_still: bool = False) -> Seen:
         """Check the leaves of a draw list, and report the numbers and lengths that can be seen.
@@ -172,11 +183,15 @@ class Auditor:
         self._frame = [*self._still, *leaves] if over_still else leaves
         return self._survey()
 
-    def inspect_ground(self, pixels: Any) -> None:
-        """Check that what everything is drawn on is of one colour. Raises AuditError."""
-        if pixels is not self._ground and (pixels != pixels[0, 0]).any():
+    def inspect_camera(self, camera: Camera) -> None:
+        """Check that everything is drawn on one colour, and that the frame is the whole stage. Raises AuditError."""
+        ground: Any = camera.background
+        if ground is not self._ground and (ground != ground[0, 0]).any():
             raise AuditError("the ground is not of one colour: it is a picture, which may show anything")
-        self._ground = pixels
+        self._ground = ground
+        frame = (camera.frame_width, camera.frame_height, *camera.frame_center[:2])
+        if not np.allclose(frame, (FRAME_WIDTH, FRAME_HEIGHT, 0, 0), atol=0.02):  # 854 × 480 is not quite 16 : 9
+            raise AuditError(f"the camera does not show the whole stage, but a frame of {frame}")
 
     def keep(self) -> None:
         """What was just inspected stays as it is, beneath the frames that follow or on all of them."""
@@ -213,7 +228,8 @@ class Auditor:
             return before
         leaf = replace(before, paint=paint)
         leaf.seen = tuple(replace(sighting, opacity=leaf.opacity) for sighting in before.seen)
-        _require_even_ink(leaf)
+        if leaf.is_text or leaf.is_length:
+            _require_even_paint(leaf)
         return leaf
 
     def _rest(self, leaf: _Leaf) -> None:
@@ -256,7 +272,7 @@ class Auditor:
                 f"{leaf}: the drawn glyphs are not those of this text under one even scaling and a shift"
                 f" (off by {rest:.3g} em)"
             )
-        _require_even_ink(leaf)
+        _require_even_paint(leaf)
         leaf.origin = (glyphs.points[0] - leaf.em * ink.outline[0])[:2]
         if isinstance(ink.run.source, Label | Sum):
             left, bottom, right, top = leaf.box
@@ -273,6 +289,9 @@ class Auditor:
 
     def _value_shape(self, leaf: _Leaf, shape: ValueShape) -> None:
         lefts, rights = np.array(shape.ground.lefts), np.array(shape.ground.rights)
+        scale = shape.ground.scale(shape.t)
+        if not scale.unit > 0:
+            raise AuditError(f"{leaf} is drawn on a scale that does not grow upwards")
         if not 0 <= shape.t <= 1 or (lefts >= rights).any() or (rights[:-1] > lefts[1:]).any():
             raise AuditError(f"{leaf}: its parts do not stand side by side, or it has gone {shape.t} of its way")
         expected = shape.expected(self._trace)
@@ -282,7 +301,8 @@ class Auditor:
         off = np.abs(shape.points - expected - shift).max()
         if not off <= TOLERANCE:
             raise AuditError(f"{leaf}: a drawn length is not the length of its value (off by {off:.3g})")
-        leaf.t, leaf.scale, leaf.raised = shape.t, shape.ground.scale(shape.t), float(shift[1])
+        _require_even_paint(leaf)
+        leaf.t, leaf.scale, leaf.raised = shape.t, scale, float(shift[1])
         lengths, up = shape.lengths(self._trace), leaf.raised
         if abs(up) > ROUNDING:
             lengths = (length._replace(base=length.base + up, tip=length.tip + up) for length in lengths)
@@ -309,8 +329,10 @@ class Auditor:
 
     def _hidden(self, leaves: list[_Leaf]) -> dict[_Leaf, float]:
         """The share of each number and length that later shapes or the frame's edge hide; 1 if it is gone."""
-        hidden: dict[_Leaf, float] = {}
+        hidden: dict[_Leaf, float] = dict.fromkeys(self._lost(leaves), 1.0)
         for leaf, shapes in _overlaps(leaves):
+            if leaf in hidden:
+                continue
             probes = _probes(leaf)
             away = (np.abs(probes) > (FRAME_WIDTH / 2, FRAME_HEIGHT / 2)).any(axis=1)
             covers = [(shape, mask) for shape in shapes if (mask := self._cover(leaf, shape, probes)).any()]
@@ -322,6 +344,32 @@ class Auditor:
                 by = " and ".join(str(shape) for shape, _ in covers) or "the edge of the frame"
                 raise AuditError(f"{leaf} is partly hidden by {by}")
         return hidden
+
+    def _lost(self, leaves: list[_Leaf]) -> list[_Leaf]:
+        """The numbers that have the colour of what they are drawn on."""
+        numbers = [(rank, leaf) for rank, leaf in enumerate(leaves) if leaf.is_text and leaf.seen]
+        if not numbers:
+            return []
+        areas = [(rank, leaf) for rank, leaf in enumerate(leaves) if leaf.fills and not leaf.is_text]
+        earlier = np.array([rank for rank, _ in numbers])[:, None] > np.array([rank for rank, _ in areas], dtype=int)
+        behind = earlier & _meet(_boxes([leaf for _, leaf in numbers]), _boxes([leaf for _, leaf in areas]))
+        ground = (0.0, 0.0, 0.0) if self._ground is None else (self._ground[0, 0, :3] / 255).tolist()
+        under = np.array([*(area.paint.color for _, area in areas), ground])
+        alike = (np.abs(under - [[leaf.paint.color] for _, leaf in numbers]) < CONTRAST).all(axis=2)
+        lost = []
+        for n in np.flatnonzero(alike[:, -1] | (alike[:, :-1] & behind).any(axis=1)):
+            leaf = numbers[n][1]
+            bearer = next((m for m in np.flatnonzero(behind[n])[::-1] if self._bears(areas[m][1], leaf)), -1)
+            if alike[n, bearer]:
+                lost.append(leaf)
+        return lost
+
+    def _bears(self, area: _Leaf, leaf: _Leaf) -> bool:
+        """Whether most of a number's ink lies on an area."""
+        key = (area.place, leaf.place)
+        if key not in self._covers:
+            self._covers[key] = inside(polygons(area.points, 4), _probes(leaf))
+        return bool(self._covers[key].mean() > 0.5)
 
     def _cover(self, leaf: _Leaf, cover: _Leaf, probes: Array) -> Mask:
         """Which probes of a leaf a shape hides. A line may cross a bar: it hides nothing of its length."""
@@ -407,12 +455,12 @@ def _same_place(points: Array, others: Array) -> bool:
     return points.shape == others.shape and bool(np.abs(points - others).max() < ROUNDING)
 
 
-def _require_even_ink(leaf: _Leaf) -> None:
-    """A text has one colour, no line round it, and no part that is more transparent than the rest."""
-    if leaf.is_text:
-        fill = leaf.paint.fill
-        if any(leaf.paint.opacities()[1:]) or fill[:32] * (len(fill) // 32) != fill:
-            raise AuditError(f"{leaf}: its glyphs are not of one colour, or have a line round them")
+def _require_even_paint(leaf: _Leaf) -> None:
+    """Glyphs and lengths have one colour all over, and no line round them that would alter their form."""
+    fill, widest = leaf.paint.fill, max(leaf.paint.width, leaf.mobject.get_stroke_width(True))
+    lined = any(leaf.paint.opacities()[1:]) and (leaf.is_text or widest > FINE_LINE)
+    if lined or fill[:32] * (len(fill) // 32) != fill:
+        raise AuditError(f"{leaf}: it is not of one colour, or has a line round it")
 
 
 def _claims(mobject: VMobject) -> tuple[Any, ...]:

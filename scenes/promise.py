@@ -15,7 +15,7 @@ from addnorm.scenes.elements.lettering import Glyphs
 from addnorm.scenes.elements.value_chart import ValueShape
 from addnorm.scenes.manifest import LengthSighting, Seen, Sighting
 from addnorm.scenes.storyboard import Element, State
-from addnorm.scenes.text import Constant, Elided, FormulaAtom, Line, Sum, User
+from addnorm.scenes.text import Constant, Elided, FormulaAtom, Line, Sum, User, plain
 from addnorm.scenes.truth import names
 
 
@@ -25,7 +25,8 @@ def broken_promise(state: State, element: Element, mobject: Any, trace: Trace) -
     texts = [member for member in family if isinstance(member, Glyphs)]
     shapes = [member for member in family if isinstance(member, ValueShape)]
     return (
-        _of_labels(state, element, texts)
+        _of_lines(texts)
+        or _of_labels(state, element, texts)
         or _of_names(texts, trace)
         or _of_lengths(element, shapes, trace)
         or _of_signs(element, texts, trace)
@@ -65,6 +66,30 @@ def unseen(state: State, seen: Seen) -> str | None:
 def _number(sighting: Sighting) -> str:
     shows = sighting.shows
     return shows.ref if isinstance(shows, Label) else shows.total.ref
+
+
+def _of_lines(texts: list[Glyphs]) -> str | None:
+    """The runs of a line stand together, none is missing and none has been moved; of a formula, what is shown."""
+    lines: dict[int, list[Glyphs]] = {}
+    for glyphs in texts:
+        lines.setdefault(id(glyphs.ink.line), []).append(glyphs)
+    for runs in lines.values():
+        inked = {n for n, outline in enumerate(runs[0].ink.set_again()) if len(outline)}
+        places = [_place(glyphs) for glyphs in runs]
+        for place in places:
+            here = {glyphs.ink.n for glyphs, other in zip(runs, places, strict=True) if np.allclose(place, other)}
+            if here != inked and not isinstance(runs[0].ink.run.source, FormulaAtom):
+                return f"{plain(runs[0].ink.line)!r} is not drawn whole"
+        if not np.allclose(places, places[0]) and isinstance(runs[0].ink.run.source, FormulaAtom):
+            return f"the parts of {runs[0].ink.run.text!r} are drawn apart"
+    return None
+
+
+def _place(glyphs: Glyphs) -> tuple[float, float, float]:
+    """The font size at which glyphs are drawn, and where the line that they belong to begins."""
+    em, _ = glyphs.ink.fit(glyphs.points)
+    x, y, _ = glyphs.points[0] - em * glyphs.ink.outline[0]
+    return em, float(x), float(y)
 
 
 def _of_labels(state: State, element: Element, texts: list[Glyphs]) -> str | None:

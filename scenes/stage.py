@@ -263,7 +263,7 @@ class Stage(Scene):
     def see(self, drawn: Iterable[Mobject], over_still: bool) -> None:
         """Audit a picture that was just drawn, over what was kept if so it was."""
         with self._telling_where():
-            self._auditor.inspect_ground(self.camera.background)
+            self._auditor.inspect_camera(self.camera)
             self._seen = self._auditor.inspect(tuple(drawn), over_still=over_still)
             if self._promised is not None and (stray := self._promised.exceeded(self._seen)):
                 raise AuditError(f"{stray} is drawn, which the state does not have")

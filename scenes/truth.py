@@ -38,8 +38,9 @@ SIGNS = frozenset("+−×·⊙/±=≈")
 
 EQUATES = frozenset("=≈")
 
-_JOINS_NEXT = re.compile(r"[-−–⁻.,0-9⁰¹²³⁴-⁹₀-₉]$")
-_JOINS_BEFORE = re.compile(r"[0-9⁰¹²³⁴-⁹₀-₉%‰×]|[.,][0-9]")
+_JOINS_NEXT = re.compile(r"[-−–⁻.,·0-9⁰¹²³⁴-⁹₀-₉]$")
+_JOINS_BEFORE = re.compile(r"[0-9⁰¹²³⁴-⁹₀-₉%‰×·]|[.,][0-9]")
+_MEASURES = re.compile(r"[0-9][.,·][0-9]|[-−–][0-9]|×10")
 
 
 def complaint(line: Line, wording: Wording) -> str | None:
@@ -100,14 +101,15 @@ def _own_texts(source: Source, wording: Wording) -> set[str]:
             tokens = (None, *range(example.n_tokens))
             return {text} if any(source == _symbol(quantity, token, example.norm) for token in tokens) else set()
         case Constant(key=key):
-            return {text for text, _ in pieces(wording.entry(key), key)}
+            return {text for text, _ in pieces(wording.entry(key), key) if not re.search("[0-9]", text)}
         case Counted(key=key):
             return {wording.counted[key]} if key in wording.counted else set()
         case Elided(count=count):
             hidden = 0 < count < example.n_features
             return {f"… {elided(count, wording.language)} …"} if hidden else set()
         case Name(name=name):
-            return {name} if name in wording.names.values() or name.strip() in SIGNS else set()
+            known = name in wording.names.values() or name.strip() in SIGNS
+            return {name} if known and not _MEASURES.search(name) else set()
         case User(field=place):
             return _users_words(place, wording)
     return set()
@@ -154,8 +156,11 @@ def _false_sentence(line: Line, wording: Wording) -> str | None:
 
 def _false_number(line: Line, wording: Wording) -> str | None:
     """A number has its own name, no digit or sign added to it, and no "=" of which nobody knows the terms."""
-    if len(line) == 1 and isinstance(line[0].source, Name) and line[0].text.strip() in EQUATES:
-        return f"{line[0].text!r} is drawn, and nothing says between what; use relation_line"
+    if len(line) == 1 and isinstance(line[0].source, Name):
+        if line[0].text.strip() in EQUATES:
+            return f"{line[0].text!r} is drawn, and nothing says between what; use relation_line"
+        if line[0].text.strip().isnumeric():
+            return f"the name {line[0].text!r} is drawn by itself, which reads as a number"
     for before, sign, after in zip(line, line[1:], line[2:], strict=False):
         if isinstance(after.source, Label) and sign.text.strip() in EQUATES:
             if isinstance(before.source, Symbol) and not names(before.source, after.source, wording.trace.example.norm):

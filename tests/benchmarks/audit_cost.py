@@ -41,7 +41,7 @@ def without_audit() -> Iterator[None]:
 
     with (
         patch.object(Auditor, "inspect", inspect),
-        patch.object(Auditor, "inspect_ground", nothing),
+        patch.object(Auditor, "inspect_camera", nothing),
         patch.object(Auditor, "keep", nothing),
         patch.object(Stage, "_require_shown", nothing),
     ):

@@ -312,13 +312,13 @@ def an_ink_replaced_while_it_is_drawn(stage: Stage, picture: Picture) -> None:
     stage.wait(0.2)
 
 
-@lie("not of one colour, or have a line round them")
+@lie("not of one colour, or has a line round it")
 def a_number_half_transparent(stage: Stage, picture: Picture) -> None:
     numbers(picture)[3].fill_rgbas = np.array([[1, 1, 1, 0], [1, 1, 1, 1.0]])
     stage.wait(0.2)
 
 
-@lie("not of one colour, or have a line round them")
+@lie("not of one colour, or has a line round it")
 def a_number_blotted_out_by_its_own_line(stage: Stage, picture: Picture) -> None:
     stage.play(numbers(picture)[1].animate.set_stroke(GROUND, width=40, opacity=1))
 
@@ -377,6 +377,13 @@ def a_number_that_the_state_does_not_have(stage: Stage, _: Picture) -> None:
 @lie("'0.592454' is drawn where .* says 'nothing'")
 def a_name_made_of_digits(stage: Stage, _: Picture) -> None:
     stage.play(FadeIn(written(stage, Run("0.592454", Name("0.592454")))))
+
+
+@lie("the name '2' is drawn by itself, which reads as a number")
+def a_name_that_reads_as_a_number(stage: Stage, _: Picture) -> None:
+    stage.wording = replace(stage.wording, names={**stage.wording.names, "lecture": "2"})
+    stage._auditor._wording = stage.wording
+    stage.play(FadeIn(written(stage, Run("2", Name("2")))))
 
 
 @lie("is drawn where Constant")
@@ -553,6 +560,21 @@ def a_bar_that_computes_its_own_length(stage: Stage, picture: Picture) -> None:
 
     bars = picture["chart"][0]
     stage.play(FadeIn(Taller(None, Quantity("resid_mid", 0), bars.ground, stage.trace, "#FFFFFF")))
+
+
+@lie("it is not of one colour, or has a line round it")
+def bars_made_longer_by_a_line_round_them(stage: Stage, picture: Picture) -> None:
+    picture["chart"][0].set_stroke("#88CC88", width=30, opacity=1)
+    stage.wait(0.2)
+
+
+@lie("does not grow upwards")
+def a_chart_upside_down(stage: Stage, picture: Picture) -> None:
+    for shape in picture["chart"]:
+        scale = replace(shape.ground.end, unit=-0.5)
+        shape.ground = replace(shape.ground, start=scale, end=scale)
+        shape.travel_to(1, stage.trace)
+    stage.wait(0.2)
 
 
 # What is seen of it.
@@ -837,6 +859,27 @@ def test_a_picture_that_is_only_shown_is_audited(small_stage: type[Any], trace: 
     stage = type("Shown", (small_stage,), {"draw": draw})(Production(trace, "en"))
     with pytest.raises(AuditError, match="state s, frame 0: "):
         stage.show(stage.board.state("s"))
+
+
+def test_a_camera_that_shows_a_part_of_the_stage_is_refused(perform: Perform) -> None:
+    def act(stage: Stage, _: Picture) -> None:
+        stage.camera.frame_width, stage.camera.frame_height = 7.1, 4.0
+        stage.wait(0.2)
+
+    with pytest.raises(AuditError, match="the camera does not show the whole stage"):
+        perform(act)
+
+
+def test_a_number_in_the_colour_of_its_ground_is_not_seen(perform: Perform) -> None:
+    def act(stage: Stage, picture: Picture) -> None:
+        _, on_a_cell, number, plain = numbers(picture)
+        on_a_cell.set_fill(picture["row"].cells[1].get_fill_color())
+        plain.move_to((0, 3, 0)).set_fill(stage.camera.background_color)
+        number.set_fill(stage.theme.color("text"))
+        stage.wait(0.2)
+
+    seen = [s.shows.ref for s in perform(act).plays[0].seen if isinstance(s.shows, Label)]
+    assert seen == ["resid_mid[0,0]", "resid_mid[0,2]", "ln.mean[0]"]
 
 
 def test_a_ground_that_is_a_picture_is_refused(perform: Perform) -> None:

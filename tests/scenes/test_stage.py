@@ -215,6 +215,21 @@ class TestPromises:
         with pytest.raises(AuditError, match=r"'1\.171' is ln\.normalized.0,0., but stands under the name u₁"):
             stage.picture(stage.board.state("s"))
 
+    def test_a_symbol_moved_to_another_number(self, small_stage: SmallStage, trace: Trace) -> None:
+        def change(element: Element) -> Any:
+            line = small_stage(Production(trace, "en")).draw(element, None)
+            line[0].shift(0.5 * manim.LEFT)
+            return line
+
+        assert "'μ₁ = 1.098888' is not drawn whole" in broken(small_stage, trace, change, "statistic")
+
+    def test_a_line_without_its_symbol(self, small_stage: SmallStage, trace: Trace) -> None:
+        def change(element: Element) -> Any:
+            line = small_stage(Production(trace, "en")).draw(element, None)
+            return line.remove(line[0])
+
+        assert "'μ₁ = 1.098888' is not drawn whole" in broken(small_stage, trace, change, "statistic")
+
     def test_other_lengths(self, small_stage: SmallStage, trace: Trace) -> None:
         def change(element: Element) -> Any:
             return small_stage(Production(trace, "en")).draw(element, None)[:1]
