@@ -24,7 +24,7 @@ BLOCK = 8
 """The side of the squares, in pixels, in which pictures are compared."""
 
 # The largest mean difference in a block, measured on r44's pictures in both themes: 5 for a shift by a fiftieth
-# of a pixel, 13 by a tenth; 20 for the least of all wrong digits (a dimmed 8 for a 3 at 480p), 70 for most.
+# of a pixel, 13 by a tenth; 20 for the least of all wrong digits (a dimmed 8 for a 3 at 480p).
 TOLERANCE = 12.0
 """How much a block of a picture may differ by default: mean absolute difference of its colours, in levels of 256."""
 
