@@ -28,7 +28,7 @@ def imported(sources: Iterable[str]) -> set[str]:
                 names |= {alias.name.partition(".")[0] for alias in aliases}
             case ast.ImportFrom(module=str(module), level=0):
                 names.add(module.partition(".")[0])
-    return names - sys.stdlib_module_names - {"addnorm"}
+    return names - sys.stdlib_module_names - {"addnorm", "tests"}
 
 
 def undeclared(sources: Iterable[str], requirements: Iterable[str]) -> set[str]:
