@@ -3,8 +3,8 @@
 # make check   style, types and import rules
 # make clean   away with all that was installed and cached; films stay
 #
-# Each installs first what it needs and is not there: system libraries through the system's package manager,
-# everything Python into .venv, in the exact versions of .ci/constraints.txt.
+# Each installs first what it needs and is not there: system libraries, and for the tests the programs that open
+# exports, through the system's package manager; everything Python into .venv, in the exact versions of .ci/constraints.txt.
 
 PYTHON := $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
     $$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
@@ -20,6 +20,7 @@ film: .venv/film build/linked
 	@$(BIN)/addnorm render
 
 test: .venv/dev build/linked
+	@.ci/viewers
 	@$(BIN)/pytest
 
 check: .venv/dev build/linked
