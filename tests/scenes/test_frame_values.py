@@ -126,9 +126,9 @@ def test_a_file_that_changed_is_read_again(tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     text = asset("examples", "r44.toml").read_text(encoding="utf-8")
     file.write_text(text, encoding="utf-8")
-    before = frame_values(file, state="b0", size=SIZE)
+    before = values_of(file, state="b0")
     file.write_text(text.replace("[1, 0, 1, 0]", "[1, 0, 1, 3]", 1), encoding="utf-8")
-    differences = frame_values(file, state="b0", size=SIZE).differences(before.content())
+    differences = values_of(file, state="b0").differences(before.content())
     assert "b0: resid_pre[0,3] read 0, now 3" in differences
 
 
@@ -141,9 +141,8 @@ def other(trace: Trace) -> Trace:
 def test_another_trace_is_told_apart_even_where_memory_is_short(trace: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(frames, "MOST_FILMS", 1)
     monkeypatch.setattr(frames, "_reels", {})
-    for _ in range(2):
-        assert values_of(trace, state="b0").texts["resid_pre[0,3]"] == "0"
-        assert values_of(other(trace), state="b0").texts["resid_pre[0,3]"] == "0.500"
+    for subject, text in ((trace, "0"), (other(trace), "0.500"), (trace, "0")):
+        assert values_of(subject, state="b0").texts["resid_pre[0,3]"] == text
 
 
 @pytest.fixture
