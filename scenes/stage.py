@@ -216,10 +216,10 @@ class Stage(Scene):
 
     def hold_seconds(self, state: State) -> float:
         """How long a finished state stays: until its caption can be read; half of the motion's time counts too."""
-        words = [
-            self.wording.line(key) for element in state.elements if element.kind == "caption" for key in element.words
-        ]
-        reading = sum(reading_seconds(plain(line), self.production.pace) for line in words)
+        reading = 0.0
+        if any(element.kind == "caption" for element in state.elements):
+            words = plain(self.wording.caption(self.board.film, state.name))
+            reading = reading_seconds(words, self.production.pace)
         moved = sum(play.frames for play in self.plays if play.state == state.name) / self.camera.frame_rate
         beats = round((reading - moved / 2) / BEAT)
         return max(beats * BEAT, self.paced(SHORTEST_HOLD))

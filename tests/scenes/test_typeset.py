@@ -121,7 +121,8 @@ def test_digits_keep_their_shape_next_to_other_scripts(neighbours: tuple[str, st
 LITERAL = [
     "x<y", "a & b", "<pad>", "#", "$", "_", "\\", "\"it's\"", "'a' “b” «c»", "{ln.mean[0]}", "[CLS]", "##ing",
     "fi ffl ff", "--- -- ...", "~ @a *b* `c`", "= h", "- list", "+ 1", "/ term: x", "// no comment", "/* no */",
-    "https://a.b/c", "\\u{41} \\n", "#let x = 1", "$x^2$", "a_b^c", "Ġthe", "▁to", "@ref", "&amp; &#65;", "100%", "归一化 LN",
+    "https://a.b/c", "\\u{41} \\n", "#let x = 1", "$x^2$", "a_b^c", "Ġthe", "▁to", "@ref",
+    "&amp; &#65;", "100%", "归一化 LN",
 ]  # fmt: skip
 
 
