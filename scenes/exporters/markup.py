@@ -185,13 +185,16 @@ def fonts(page: str) -> str:
     return "\n".join(_face(family, path, "".join(sorted(set(text)))) for family, path, text in faces)
 
 
+_FEATURES = ["kern", "mark", "ccmp", "ssty", "dtls"]  # the last two are for formulas: indices, letters under a hat
+
+
 @lru_cache(maxsize=8)
 def _face(family: str, path: Path, characters: str) -> str:
     from fontTools.subset import Options, Subsetter
     from fontTools.ttLib import TTFont
 
     with TTFont(path, recalcTimestamp=False) as font:
-        subsetter = Subsetter(Options(layout_features=["*"], hinting=False, notdef_outline=True, name_IDs=[]))
+        subsetter = Subsetter(Options(layout_features=_FEATURES, hinting=False, notdef_outline=True, name_IDs=[]))
         subsetter.options.drop_tables += ["FFTM"]  # a font editor's own
         subsetter.populate(text=characters)
         subsetter.subset(font)

@@ -50,11 +50,9 @@
   }
 
   const deck = new Reveal({
-    width: 1920,
-    height: 1080,
+    width: printed ? 1920 : "100%", // the pictures are fitted into the window: reveal.js would scale by whole percents
+    height: printed ? 1080 : "100%",
     margin: 0,
-    minScale: 0.05,
-    maxScale: 4,
     center: false,
     transition: "none",
     backgroundTransition: "none",
