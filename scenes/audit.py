@@ -190,8 +190,9 @@ class Auditor:
             raise AuditError("the ground is not of one colour: it is a picture, which may show anything")
         self._ground = ground
         frame = (camera.frame_width, camera.frame_height, *camera.frame_center[:2])
-        if not np.allclose(frame, (FRAME_WIDTH, FRAME_HEIGHT, 0, 0), atol=0.02):  # 854 × 480 is not quite 16 : 9
-            raise AuditError(f"the camera does not show the whole stage, but a frame of {frame}")
+        whole = (FRAME_WIDTH, FRAME_HEIGHT, 0, 0)
+        if max(abs(a - b) for a, b in zip(frame, whole, strict=True)) > 0.02:  # 854 × 480 is not quite 16 : 9
+            raise AuditError(f"the camera does not show the whole stage, but {frame[0]:g} × {frame[1]:g} of it")
 
     def keep(self) -> None:
         """What was just inspected stays as it is, beneath the frames that follow or on all of them."""
