@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from addnorm.mathcore.errors import AddnormError
+from addnorm.mathcore.errors import AddnormError, ExampleError
 from addnorm.mathcore.example import Example
 from addnorm.mathcore.labels import stage_label
 from addnorm.mathcore.trace import Trace, run
@@ -81,6 +81,21 @@ def test_states_are_found_by_name_and_order() -> None:
 def test_two_elements_of_one_name_are_refused() -> None:
     with pytest.raises(AddnormError, match=r"film\.a: two elements bear one name among"):
         Storyboard("film", (State("a", (Element("x", "n"), Element("y", "n"))),))
+
+
+@pytest.mark.parametrize(
+    ("state", "caption", "said"),
+    [
+        ("b9", "…", "captions.en.b9: no such state"),
+        ("b1", "u is {ln.out[0,0]}", r"captions.en.b1: names ln\.out\[0,0\], which this state does not show; "),
+        ("b2", "r is {resid_mid[1,0]}", r"names resid_mid\[1,0\], .*; did you mean \"resid_mid\[.,0\]\""),
+        ("b4", "ε is {eps}", "names eps, which this state does not show; it shows no number"),
+    ],
+)
+def test_a_caption_names_only_what_its_state_shows(state: str, caption: str, said: str, r44: Example) -> None:
+    with pytest.raises(ExampleError, match=said):
+        storyboard(run(replace(r44, captions={"en": {state: caption}})))
+    storyboard(run(replace(r44, captions={"en": {"b2": "μ is {ln.mean[0]}, of {resid_mid[0,1]} and others"}})))
 
 
 # Goldens: the storyboards as text, in tests/golden/.
