@@ -88,10 +88,14 @@ def _parsed(content: str) -> dict[str, Any]:
 
 
 def _beside(path: Path, name: str) -> Path:
-    """The NPZ of this name in the folder of ``path``, which neither ``..`` nor a link may leave."""
+    """The NPZ of this name in the folder of ``path``, which neither ``..`` nor a link may leave.
+
+    Where the example is itself a link, as in an editable install, the folder it leads to counts too.
+    """
     try:
         file = path.parent / name
-        inside = file.resolve().is_relative_to(path.parent.resolve())
+        folders = (path.parent.resolve(), path.resolve().parent)
+        inside = any(file.resolve().is_relative_to(folder) for folder in folders)
     except (OSError, RuntimeError, ValueError):  # too long a name, a loop of links, a NUL
         inside = False
     if not inside or file.suffix.lower() != ".npz":

@@ -136,6 +136,17 @@ def test_toml_with_arrays_beside_it(tmp_path: Path) -> None:
     np.testing.assert_array_equal(loaded.x, X)
 
 
+def test_a_linked_example_finds_its_arrays(tmp_path: Path) -> None:
+    (links := tmp_path / "links").mkdir()
+    saved(tmp_path, "layer.npz", eps=1e-12, tokens=np.array(["a", "b"]), token=2)
+    for file in (written(tmp_path, BESIDE), tmp_path / "layer.npz"):
+        (links / file.name).symlink_to(file)
+        linked = links / file.name
+    [example] = links.glob("*.toml")
+    assert linked.is_symlink()
+    np.testing.assert_array_equal(load_example(example).x, X)
+
+
 def test_the_toml_may_follow_another_token(tmp_path: Path) -> None:
     saved(tmp_path, "layer.npz", token=2)
     assert load_example(written(tmp_path, f"token = 1\n{BESIDE}")).followed == 0
