@@ -419,7 +419,9 @@ def test_a_users_words_are_shown_as_they_are(fake: Fake, r44: Example, window: O
     assert page.locator("script").count() < 10
 
 
-def test_two_examples_whose_first_clips_are_alike_stay_apart(fake: Fake, r44: Example, window: Open) -> None:
+def test_two_examples_whose_first_clips_are_alike_stay_apart(
+    fake: Fake, r44: Example, window: Open, violations: Callable[[Page], list[str]]
+) -> None:
     other = replace(r44, id="另一个.two", title={"zh": "另一个"}, eps=0.5)
     folders = [fake.folder(other).parent, fake.folder(r44).parent]
     rendered = read_outputs(folders)
@@ -437,6 +439,8 @@ def test_two_examples_whose_first_clips_are_alike_stay_apart(fake: Fake, r44: Ex
     assert page.title() == "另一个"
     assert page.locator(f"{CURRENT} .more:visible .single td").all_text_contents()[2] == "0.5"
     assert unquote(address(page)) == "另一个.two/b4"
+    assert page.locator(f"{CURRENT} .steps li:visible").count() == 6
+    assert violations(page) == []
     page.reload()
     assert page.title() == "另一个"
 

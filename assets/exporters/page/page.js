@@ -44,7 +44,7 @@
   }
 
   function describe(state, all) {
-    for (const link of edition.querySelectorAll(".steps a")) {
+    for (const link of edition.querySelectorAll(".steps li a")) {
       if (link.dataset.address === state.dataset.address) link.setAttribute("aria-current", "step");
       else link.removeAttribute("aria-current");
     }
