@@ -26,8 +26,8 @@ Plane = NDArray[np.float32]
 Picture = NDArray[np.uint8]
 """The same as a video gives it."""
 
-FARTHEST = 1 / 3
-"""How far on the way to a wrong text a picture may be: here it is twice as far from the wrong as from the right."""
+FARTHEST = 0.45
+"""How far on the way to a wrong text a picture may be: there the wrong one is half as far off again, as energy."""
 
 MOST_LEFT_OVER = 0.25
 """How much of a label's own contrast (as energy) may be found to differ from it in any way at all."""
