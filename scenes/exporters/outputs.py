@@ -196,10 +196,11 @@ class Rendered:
 def read_outputs(paths: Sequence[Path], given: Sequence[Example] = ()) -> tuple[Rendered, ...]:
     """The examples behind some folders, ``OUT/EXAMPLE`` or one of its outputs, in the order given.
 
-    Where an example was rendered in one language and theme at several sizes, the largest is taken. ``given`` are
-    examples that are too large for their manifests. Raises AddnormError for what cannot be exported.
+    Where an example was rendered in one language and theme at several sizes, the largest is taken; outputs with
+    some of the states are left out where there is one with all. ``given`` are examples that are too large for
+    their manifests. Raises AddnormError for what cannot be exported.
     """
-    outputs = [read_output(folder, given) for path in paths for folder in _output_folders(path)]
+    outputs = [output for path in paths for output in _outputs(path, given)]
     by_id: dict[str, list[Output]] = {}
     for output in outputs:
         by_id.setdefault(output.trace.example.id, []).append(output)
@@ -255,16 +256,17 @@ def read_output(folder: Path, given: Sequence[Example] = ()) -> Output:
     )
 
 
-def _output_folders(path: Path) -> list[Path]:
+def _outputs(path: Path, given: Sequence[Example]) -> list[Output]:
+    """The output at a path, or those in the folder there: the whole films, if there are any."""
     if (path / VALUES).is_file():
-        return [path]
-    found = sorted(values.parent for values in path.glob(f"*/{VALUES}"))
+        return [read_output(path, given)]
+    found = [read_output(values.parent, given) for values in sorted(path.glob(f"*/{VALUES}"))]
     if not found:
         raise AddnormError(
             f"{path}: no film in it; give a folder that addnorm rendered to, such as out/r44, which holds "
             f"a {VALUES} for each language"
         )
-    return found
+    return [output for output in found if len(output.clips) == len(output.board.states)] or found
 
 
 def _rendered(outputs: Sequence[Output]) -> Rendered:

@@ -150,10 +150,17 @@ def test_two_examples_of_one_id_are_refused(fake: Fake, r44: Example) -> None:
 
 
 def test_outputs_with_different_states_are_refused(fake: Fake, r44: Example) -> None:
-    fake.folder(r44)
-    folder = fake.folder(r44, "en", states=("b4", "b5"))
+    folders = [fake.folder(r44), fake.folder(r44, "en", states=("b4", "b5"))]
     with pytest.raises(AddnormError, match=r"en-dark: not the same states as .*zh-dark: b0, b1, b2, b3"):
-        read_outputs([folder.parent])
+        read_outputs(folders)
+
+
+def test_clips_beside_whole_films_are_left_out(fake: Fake, r44: Example) -> None:
+    large = fake.folder(r44, size=Size(640, 360, 15), states=("b2",), name="zh-360p15")
+    assert [example.states for example in read_outputs([large.parent])] == [("b2",)]
+    whole = fake.folder(r44)
+    [example] = read_outputs([large.parent])
+    assert [output.folder for output in example.outputs] == [whole]
 
 
 def test_a_missing_still_and_an_empty_folder_are_said(fake: Fake, r44: Example, tmp_path: Path) -> None:
