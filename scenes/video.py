@@ -250,25 +250,30 @@ def read_metadata(path: Path) -> dict[str, str]:
         return dict(container.metadata)
 
 
-def decode_frames(path: Path) -> Iterator[NDArray[np.uint8]]:
+def decode_frames(path: Path, every: int = 1, shrink: int = 1) -> Iterator[NDArray[np.uint8]]:
     """The pictures of a video in turn, height × width × RGB, its colours read as they are tagged.
 
-    A file without tags is taken as BT.709 of limited range, which is what `encode_clip` writes.
+    Given ``every``, those whose number it divides; at ``shrink`` 2 half as wide and half as high. A file without
+    tags is taken as BT.709 of limited range, which is what `encode_clip` writes.
     """
     from av.video.reformatter import ColorRange, Colorspace, Interpolation, VideoReformatter
 
     reformatter = VideoReformatter()
     with _reading(path) as container:
-        for frame in container.decode(video=0):
+        for number, frame in enumerate(container.decode(video=0)):
+            if number % every:
+                continue
             bt601 = frame.colorspace in (Colorspace.ITU601, 6)  # BT.470 BG, SMPTE 170 M
             picture = reformatter.reformat(
                 frame,
+                frame.width // shrink,
+                frame.height // shrink,
                 format="rgb24",
                 src_colorspace=Colorspace.ITU601 if bt601 else Colorspace.ITU709,
                 dst_colorspace=Colorspace.ITU709,
                 src_color_range=frame.color_range or ColorRange.MPEG,
                 dst_color_range=ColorRange.JPEG,
-                interpolation=Interpolation.BILINEAR
+                interpolation=(Interpolation.BILINEAR if shrink == 1 else Interpolation.AREA)
                 | Interpolation.FULL_CHR_H_INT
                 | Interpolation.ACCURATE_RND
                 | Interpolation.BITEXACT,
