@@ -115,8 +115,10 @@ def definitions(norm: str, token: int, features: int) -> tuple[Formula, ...]:
     letter, here, out, added = source.math[0], token + 1, symbol("ln.out", token), symbol("resid_mid", token)
     entry = f"{letter}_({here}, f)" if token < 9 else f'{letter}_("{here}", f)'
     x, update, mean, var = symbol("resid_pre", token), symbol("attn_out", token), symbol("ln.mean"), symbol("ln.var")
-    total = f"frac(1, {features}) sum_(f = 1)^{features}" if features < 10 else (
-        f'frac(1, "{features}") sum_(f = 1)^"{features}"'
+    total = (
+        f"frac(1, {features}) sum_(f = 1)^{features}"
+        if features < 10
+        else (f'frac(1, "{features}") sum_(f = 1)^"{features}"')
     )
     statistics = (
         Formula(f"{mean.text} = Σ {source.text} / {features}", f"{mean.math} = {total} {entry}", ()),
@@ -128,7 +130,5 @@ def definitions(norm: str, token: int, features: int) -> tuple[Formula, ...]:
         layer_norm_formula(norm),
         Formula(f"{out.text} = LN({source.text})", f'{out.math} = upright("LN")({source.math})', ()),
     )
-    sum_ = Formula(
-        f"{added.text} = {x.text} + {update.text}", f"{added.math} = {x.math} + {update.math}", ()
-    )
+    sum_ = Formula(f"{added.text} = {x.text} + {update.text}", f"{added.math} = {x.math} + {update.math}", ())
     return (*statistics, sum_) if norm == "pre" else (sum_, *statistics)

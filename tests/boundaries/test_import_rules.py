@@ -56,6 +56,7 @@ def test_the_rules_hold_in_an_unchanged_copy(copy: Path) -> None:
         ("scenes/unheard_of.py", "", "From the command line down"),
         ("scenes/theme.py", "def late(): import manim", "Only what draws imports manim"),
         ("scenes/films/r44/states.py", "from addnorm.scenes import stage", "reaches manim by no way round"),
+        ("scenes/exporters/page.py", "def late(): from addnorm.scenes import render", "What exports reaches manim"),
     ],
 )
 def test_a_planted_import_is_found(copy: Path, module: str, line: str, rule: str) -> None:
@@ -63,7 +64,7 @@ def test_a_planted_import_is_found(copy: Path, module: str, line: str, rule: str
         file.write(f"\n{line}\n")
     report = lint_imports(copy, only=copy)
     assert report.returncode == 1, report.stdout
-    assert any(rule in row for row in report.stdout.splitlines() if row.endswith(" BROKEN")), report.stdout
+    assert any(rule in row for row in report.stdout.splitlines() if " BROKEN" in row), report.stdout
 
 
 def strangers(graph: grimp.ImportGraph) -> set[str]:

@@ -145,15 +145,20 @@ FLAGS = (
 )
 
 
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    """A browser for all tests. That there is none is a failure, never a reason to skip."""
+def chromium(path: str | None = None) -> str:
+    """The browser's program, looked for on a path. That there is none is a failure, never a reason to skip."""
     names = ("chromium", "chromium-browser", "google-chrome")
-    program = next((path for name in names if (path := shutil.which(name))), None)
+    program = next((found for name in names if (found := shutil.which(name, path=path))), None)
     if program is None:
         pytest.fail(HOW_TO_GET_CHROMIUM)
+    return program
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """A browser for all tests."""
     with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=program, args=FLAGS)
+        started = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
         yield started
         started.close()
 

@@ -111,6 +111,16 @@ def test_a_picture_is_as_wide_as_the_window(deck_file: Path, window: Open) -> No
     assert not seen[761:].any()
 
 
+def test_a_phone_shows_slides_too(deck_file: Path, window: Open) -> None:
+    phone = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+    page = ready(window(**phone, **STILL).open(deck_file, "?theme=dark#/b2"))
+    arrive(page, "b2")
+    seen = pixels(page, "body")
+    height = round(390 * 9 / 16)
+    top = (844 - height) // 2
+    assert block_of(seen[top : top + height]) == STATES.index("b2")
+
+
 def test_the_whole_window_is_ground_or_picture(deck_file: Path, window: Open) -> None:
     for theme, ground in (("dark", [0x0E, 0x14, 0x1B]), ("light", [0xFF, 0xFF, 0xFF])):
         page = ready(

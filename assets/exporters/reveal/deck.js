@@ -60,6 +60,7 @@
     progress: false,
     hash: true,
     navigationMode: "linear",
+    scrollActivationWidth: null, // on a phone too it is slides, swiped
     pdfSeparateFragments: false,
     plugins: [RevealNotes],
   });
