@@ -27,11 +27,12 @@ FIELDS = {
 }
 
 
-def load_example(path: Path) -> Example:
+def load_example(path: Path | str) -> Example:
     """Read an example from a ``.toml`` or ``.npz`` file.
 
     Raises ExampleError, naming the file and the field, for whatever keeps it from being an Example.
     """
+    path = Path(path)
     with found_in(str(path)):
         match path.suffix.lower():
             case ".toml":

@@ -232,6 +232,7 @@ class Stage(Scene):
         self.add(*picture.values())
         self.renderer.static_image = None
         self.renderer.update_frame(self, self.mobjects)
+        self.keep_seen()  # a still is at rest: whatever the audit asks of a held frame, it asks of this one
         self._require_shown(state)
 
     def move(self, *animations: Animation, seconds: float) -> None:

@@ -234,12 +234,15 @@ class Wording:
         example = self.trace.example
         holds = {
             "one_token": example.n_tokens == 1,
-            "one_feature": example.n_features == 1,
             "given": example.n_heads is None,
-            "learned": not (is_constant(example.gamma) and is_constant(example.beta)),
+            "both_vary": not is_constant(example.gamma) and not is_constant(example.beta),
+            "gamma_varies": not is_constant(example.gamma),
+            "beta_varies": not is_constant(example.beta),
+            "zero_eps": example.eps == 0,
             "affine": bool((example.gamma != 1).any() or (example.beta != 0).any()),
             "pre": example.norm == "pre",
             "causal": example.mask == "causal",
+            "places_shown": self.counted.get("recompute_places") == str(example.display.statistics_decimals),
             "places": "recompute_places" in self.counted,
             "default": True,
         }

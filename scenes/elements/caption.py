@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from addnorm.mathcore.errors import AddnormError, quoted
 from addnorm.scenes.elements.lettering import Lettering, Pen
-from addnorm.scenes.text import Constant, Line, Run, User
-from addnorm.scenes.theme import PIXEL
+from addnorm.scenes.text import Constant, Line, Run, User, plain
+from addnorm.scenes.theme import PIXEL, TYPE
 from addnorm.scenes.typeset import LINE_PITCH, Paragraph
 
 LEAST_SHARE = 0.3
@@ -16,11 +17,17 @@ LEAST_SHARE = 0.3
 _CLAUSE_END = re.compile(r"[，。；：！？]|[,.;:!?](?= )")
 
 
-def paragraph(pen: Pen, line: Line, size: float, width: float, y: float) -> Lettering:
-    """Centred text, ``width`` wide at most; ``y`` is the first baseline.
+def paragraph(pen: Pen, line: Line, size: float, width: float, y: float, most: int) -> Lettering:
+    """Centred text, ``width`` wide and ``most`` lines high at most; ``y`` is the first baseline.
 
+    What does not fit is set smaller, down to the size of notes; AddnormError if it is too long even then.
     Two lines break at the end of a clause if they are not too unequal then, more lines wherever they balance.
     """
+    if pen.write(line, size, paragraph=Paragraph(width / (size * PIXEL))).lines > most:
+        size, needed = TYPE.note, pen.write(line, TYPE.note, paragraph=Paragraph(width / (TYPE.note * PIXEL))).lines
+        if needed > most:
+            start = quoted(plain(line))
+            raise AddnormError(f"text {start}: takes {needed} lines where {most} have room; make it shorter")
     em = size * PIXEL
     single = pen.write(line, size)
     if single.advance <= width:
@@ -35,8 +42,8 @@ def paragraph(pen: Pen, line: Line, size: float, width: float, y: float) -> Lett
 
 
 def caption(pen: Pen, line: Line, size: float, width: float, y: float) -> Lettering:
-    """A caption in its place for two lines, whose first baseline is at ``y``; a single line stands between them."""
-    block = paragraph(pen, line, size, width, y)
+    """A caption in its place for two lines, the first baseline at ``y``; a single line stands between them."""
+    block = paragraph(pen, line, size, width, y, most=2)
     if block.lines == 1:
         block.shift((0.0, -LINE_PITCH * size * PIXEL / 2, 0.0))
     return block

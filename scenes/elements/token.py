@@ -13,12 +13,6 @@ PADDING = 0.22
 HEIGHT = 0.68
 
 
-def fitting_size(pen: Pen, lines: list[Line], size: float, room: float) -> float:
-    """The largest font size up to ``size`` at which every line is at most ``room`` wide."""
-    widest = max((pen.write(line, size).advance for line in lines), default=0.0)
-    return size if widest <= room else size * room / widest
-
-
 def token_chip(pen: Pen, line: Line, x: float, y: float, width: float, size: float, followed: bool) -> VGroup:
     """A token's chip centred on (x, y); the followed one is lit in the colour of x."""
     color = pen.theme.color("x" if followed else "line")

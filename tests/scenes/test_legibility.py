@@ -93,7 +93,7 @@ def good() -> Picture:
         "cell": framed(write("1.599", 250, 325), 200),
         "bar": area(600, 300, 60, 200, WHITE.color("sum")),
         "name": write("sum", 700, 300, role="sum"),
-        "paragraph": put(paragraph(PEN, words, 60, 5.0, 0), 200, 700),
+        "paragraph": put(paragraph(PEN, words, 60, 5.0, 0, most=9), 200, 700),
     }
 
 

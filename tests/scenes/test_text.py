@@ -121,7 +121,7 @@ def variants_of(example: Example) -> list[Example]:
 
 
 def test_the_first_variant_that_fits_is_taken(catalogue: dict[str, Any], r44: Example) -> None:
-    conditions = ["one_token", "given", "learned", "affine", "causal", "pre", "default"]
+    conditions = ["one_token", "given", "gamma_varies", "affine", "causal", "pre", "default"]
     catalogue["key"] = {condition: f"it is {condition}" for condition in conditions}
     said = [plain(Wording("en", run(example), {}).line("key")) for example in variants_of(r44)]
     assert said == [f"it is {condition}" for condition in conditions]

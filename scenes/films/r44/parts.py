@@ -48,7 +48,7 @@ def feature_window(trace: Trace) -> Window:
 
 def detail_window(trace: Trace) -> Window:
     """The features whose numbers the details show."""
-    rows = [f"{quantity}[{trace.example.followed},{{}}]" for quantity in MEASURED]
+    rows = [f"{quantity}[{trace.example.followed},{{}}]" for quantity in MEASURED] + ["gamma[{}]", "beta[{}]"]
     return _fitting(trace, rows, detail_label, DETAIL_ROOM)
 
 
@@ -86,11 +86,10 @@ def shown_tokens(trace: Trace, most: int) -> tuple[Element, ...]:
 
 
 def conventions(trace: Trace) -> Element:
-    """ε, γ, β; the latter two only where each is one number."""
+    """ε, γ, β; each of the latter two only where it is one number."""
     example = trace.example
-    shared = is_constant(example.gamma) and is_constant(example.beta)
-    refs = ("eps", "gamma[*]", "beta[*]") if shared else ("eps",)
-    labels = tuple(stage_label(trace, ref) for ref in refs)
+    constant = [name for name in ("gamma", "beta") if is_constant(getattr(example, name))]
+    labels = tuple(stage_label(trace, ref) for ref in ("eps", *(f"{name}[*]" for name in constant)))
     return Element("conventions", "conventions", labels=labels, words=(f"{FILM}.conventions",))
 
 

@@ -35,6 +35,7 @@ from addnorm.scenes.films.r44.parts import (
 )
 from addnorm.scenes.films.r44.pre_norm import states as pre_norm
 from addnorm.scenes.storyboard import Element, State, Storyboard, window_around
+from addnorm.scenes.text import is_constant
 
 NAMES = {
     "film": "R44",
@@ -182,11 +183,23 @@ def _details(trace: Trace) -> tuple[Element, ...]:
         )
         for quantity in ("resid_pre", *order)
     )
+    varying = (name for name in ("gamma", "beta") if not is_constant(getattr(trace.example, name)))
+    parameters = (
+        Element(
+            "detail_row",
+            f"detail.{name}",
+            labels=tuple(detail_label(trace, f"{name}[{n}]") for n in detail_window(trace).shown),
+            words=(f"{FILM}.row.{name}",),
+        )
+        for name in varying
+    )
+    recompute = "recompute_elided" if detail_window(trace).hidden else "recompute"
     return (
         Element("heading", "heading", words=(f"{FILM}.details.heading",)),
         *rows,
+        *parameters,
         *statistics(trace),
         conventions(trace),
-        Element("recompute", "recompute", words=(f"{FILM}.details.recompute",)),
+        Element("recompute", "recompute", words=(f"{FILM}.details.{recompute}",)),
         *((Element("note", "note"),) if trace.example.note else ()),
     )

@@ -16,11 +16,10 @@ from addnorm.scenes.films.r44.parts import (
 )
 from addnorm.scenes.storyboard import State, Storyboard
 from addnorm.scenes.text import Wording
-from addnorm.scenes.theme import FRAME_HEIGHT, FRAME_WIDTH, SAFE_MARGIN, TYPE
+from addnorm.scenes.theme import FRAME_WIDTH, SAFE_MARGIN, TYPE
 
 RIGHT = FRAME_WIDTH * (0.5 - SAFE_MARGIN)
 LEFT = -RIGHT
-TOP = FRAME_HEIGHT * (0.5 - SAFE_MARGIN)
 
 HEADING_Y = 3.2
 MARKER_Y = 3.46

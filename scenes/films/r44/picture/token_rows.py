@@ -77,5 +77,5 @@ def position_axis(easel: Easel, element: Element, state: State) -> Mobject:
     middle = (top + bottom) / 2
     up, down = arrow([(x, middle), (x, top)], color, 3), arrow([(x, middle), (x, bottom)], color, 3)
     line = easel.wording.line(element.words[0], "secondary")
-    words = captions.paragraph(pen, line, TYPE.note, AXIS_ROOM, bottom - 0.45).shift((x, 0.0, 0.0))
+    words = captions.paragraph(pen, line, TYPE.note, AXIS_ROOM, bottom - 0.45, most=2).shift((x, 0.0, 0.0))
     return VGroup(up, down, cross(x, middle, 0.42, pen.theme.color("warning")), words)
