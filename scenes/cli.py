@@ -307,7 +307,6 @@ def export() -> None:
 def _exporting(form: Format) -> click.Command:
     """The command of one format."""
 
-    @cloup.command(form.name, short_help=form.help, help=form.help)
     @cloup.argument(
         "folders",
         nargs=-1,
@@ -330,7 +329,7 @@ def _exporting(form: Format) -> click.Command:
         metavar="FILE",
         help="The example itself, where it was too large to be kept with the film and is not a bundled one.",
     )
-    def command(folders: tuple[Path, ...], out: Path | None, examples: tuple[str, ...], **flags: bool) -> None:
+    def run(folders: tuple[Path, ...], out: Path | None, examples: tuple[str, ...], **flags: bool) -> None:
         from addnorm.mathcore.example_files import load_example
         from addnorm.scenes.exporters import export
         from addnorm.scenes.exporters.outputs import read_outputs
@@ -342,7 +341,8 @@ def _exporting(form: Format) -> click.Command:
         click.echo(export(form, rendered, out, flags))
 
     for flag in form.flags:
-        command = cloup.option(f"--{flag.name.replace('_', '-')}", flag.name, is_flag=True, help=flag.help)(command)
+        run = cloup.option(f"--{flag.name.replace('_', '-')}", flag.name, is_flag=True, help=flag.help)(run)
+    command: click.Command = cloup.command(form.name, short_help=form.help, help=form.help)(run)
     return command
 
 

@@ -141,10 +141,13 @@ def drawable(text: str) -> str:
 
 
 def _pieces(span: Span) -> tuple[tuple[str, str], ...]:
-    if span.math:
-        return (("math", span.math),)
+    return (("math", span.math),) if span.math else scripted(span.text)
+
+
+def scripted(text: str) -> tuple[tuple[str, str], ...]:
+    """A text in pieces, each ("text", "super" or "sub", its characters): ``10⁻⁵`` is 10 and a raised −5."""
     pieces = []
-    for part in filter(None, _SCRIPTS.split(span.text)):
+    for part in filter(None, _SCRIPTS.split(text)):
         if ord(part[0]) in _SUPERSCRIPTS:
             pieces.append(("super", part.translate(_SUPERSCRIPTS)))
         elif ord(part[0]) in _SUBSCRIPTS:

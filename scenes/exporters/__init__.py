@@ -48,6 +48,21 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
         for form in (
             Format("page", "page.html", "A page that explains itself: clips, figures, formulas, transcript."),
             Format("reveal", "reveal.html", "Slides for a browser, with reveal.js inside and speaker notes."),
+            Format(
+                "pptx",
+                "pptx",
+                "Slides for PowerPoint, Keynote and Impress: a slide for each state, clips that start by themselves.",
+                (Flag("per_state_gif", "GIFs in place of clips, for programs that cannot play mp4."),),
+            ),
+            Format("beamer", "beamer", "Slides for LaTeX, with clips and with stills that stay crisp."),
+            Format("handout", "handout", "A PDF to print, with a sheet to recompute the figures and its answers."),
+            Format(
+                "gif",
+                "gif",
+                "A GIF of each clip. It stops on its last picture.",
+                (Flag("loop", "Play it again and again."),),
+            ),
+            Format("frames", "frames", "Every frame of each clip as PNG."),
         )
     }
 )

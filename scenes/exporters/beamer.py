@@ -23,7 +23,7 @@ from addnorm.scenes.exporters.vectors import as_pdf, read_svg
 from addnorm.scenes.paths import asset
 from addnorm.scenes.text import Line, plain
 from addnorm.scenes.theme import load_theme
-from addnorm.scenes.typeset import FONT_FILE, drawable, scripts_meet
+from addnorm.scenes.typeset import FONT_FILE, drawable, scripted, scripts_meet
 
 
 def export(examples: Sequence[Rendered], target: Path) -> None:
@@ -107,22 +107,10 @@ _SPECIAL = {
     "-": "-{}",  # two of them would be joined
     **{c: f"\\{c}" for c in "{}$&#%_"},
 }
-_RAISED = {ord(c): d for c, d in zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789−+", strict=True)}
-_LOWERED = {ord(c): d for c, d in zip("₀₁₂₃₄₅₆₇₈₉₋₊", "0123456789−+", strict=True)}
-_SCRIPTS = re.compile("([⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺]+)|([₀₁₂₃₄₅₆₇₈₉₋₊]+)")
-
-
 def tex(text: str) -> str:
     """A text that TeX shows as it is, on one line; what the bundled font lacks stands as its code point."""
-    parts = []
-    for part in filter(None, _SCRIPTS.split(drawable(one_line(text)))):
-        if ord(part[0]) in _RAISED:
-            parts.append(rf"\textsuperscript{{{part.translate(_RAISED)}}}")
-        elif ord(part[0]) in _LOWERED:
-            parts.append(rf"\textsubscript{{{part.translate(_LOWERED)}}}")
-        else:
-            parts.append(_escaped(part))
-    return "".join(parts)
+    forms = {"text": "{}", "super": r"\textsuperscript{{{}}}", "sub": r"\textsubscript{{{}}}"}
+    return "".join(forms[kind].format(_escaped(part)) for kind, part in scripted(drawable(one_line(text))))
 
 
 def tex_string(text: str) -> str:
