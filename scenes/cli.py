@@ -51,11 +51,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
     except Exception as error:
-        from addnorm.mathcore.errors import AddnormError
+        from addnorm.mathcore.errors import AddnormError, ExampleError
 
         if not isinstance(error, AddnormError):
             raise
-        return _complain(str(error), FAILED)
+        return _complain(str(error), REFUSED if isinstance(error, ExampleError) else FAILED)
     return DONE
 
 

@@ -31,7 +31,7 @@ from manim import (
 )
 from numpy.typing import NDArray
 
-from addnorm.mathcore.errors import AddnormError
+from addnorm.mathcore.errors import AddnormError, found_in
 from addnorm.mathcore.example_files import load_example
 from addnorm.mathcore.trace import Trace, run
 from addnorm.scenes.audit import AuditError, Auditor
@@ -191,7 +191,8 @@ class Stage(Scene):
 
     def present(self, element: Element, state: State) -> Any:
         """An element of a state as it is drawn, checked against what the state promises of it."""
-        mobject = self.draw(element, state)
+        with found_in(self.trace.example.source):
+            mobject = self.draw(element, state)
         if broken := broken_promise(state, element, mobject, self.trace):
             raise AuditError(f"state {state.name}: element {element.name}: {broken}")
         return mobject

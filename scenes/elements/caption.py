@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from addnorm.mathcore.errors import AddnormError, quoted
+from addnorm.mathcore.errors import AddnormError, ExampleError, quoted
 from addnorm.scenes.elements.lettering import Lettering, Pen
 from addnorm.scenes.text import Constant, Line, Run, User, plain
 from addnorm.scenes.theme import PIXEL, TYPE
@@ -26,8 +26,7 @@ def paragraph(pen: Pen, line: Line, size: float, width: float, y: float, most: i
     if pen.write(line, size, paragraph=Paragraph(width / (size * PIXEL))).lines > most:
         size, needed = TYPE.note, pen.write(line, TYPE.note, paragraph=Paragraph(width / (TYPE.note * PIXEL))).lines
         if needed > most:
-            start = quoted(plain(line))
-            raise AddnormError(f"text {start}: takes {needed} lines where {most} have room; make it shorter")
+            raise _too_long(line, needed, most)
     em = size * PIXEL
     single = pen.write(line, size)
     if single.advance <= width:
@@ -39,6 +38,13 @@ def paragraph(pen: Pen, line: Line, size: float, width: float, y: float, most: i
     while pen.write(line, size, paragraph=Paragraph(narrow / em)).lines > fewest:
         narrow = min(narrow + 0.1, width)
     return pen.write(line, size, paragraph=Paragraph(narrow / em)).place(0, y, "center")
+
+
+def _too_long(line: Line, needed: int, most: int) -> AddnormError:
+    """The error of a text that does not fit; where it is the user's own, it names the field of the example."""
+    found, remedy = f"{quoted(plain(line))} takes {needed} lines", f"at most {most} lines have room; make it shorter"
+    own = next((run.source.field for run in line if isinstance(run.source, User)), None)
+    return AddnormError(f"{found}; {remedy}") if own is None else ExampleError(own, found, remedy)
 
 
 def caption(pen: Pen, line: Line, size: float, width: float, y: float) -> Lettering:

@@ -322,3 +322,16 @@ def test_on_a_terminal_there_is_a_bar(tmp_path: Path) -> None:
     assert run.stdout == f"{tmp_path}/r44/zh-480p15/stills/b4.png\n"
     assert "━" in seen
     assert "1/1" in seen
+
+
+def test_a_caption_that_does_not_fit_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    example = tmp_path / "long.toml"
+    words = "so many words that no lecture hall could read them " * 6
+    example.write_text(
+        f'id = "long"\ninput.x = [[1, 2]]\nattention.output = [[0, 1]]\ncaptions.en.b2 = "{words}"\n', encoding="utf-8"
+    )
+    out = tmp_path / "out"
+    assert main(["render", str(example), "--lang", "en", "--stills", "--size", "480p15", "-o", str(out)]) == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"addnorm: {example}: captions.en.b2: ")
+    assert not list(out.rglob("*.png"))
