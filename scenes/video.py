@@ -289,7 +289,7 @@ def decode_brightness(
     A frame whose number is not ``wanted`` gives None. A picture that is the same as the last one wanted is
     given as the same array again.
     """
-    from av.video.reformatter import ColorRange, Interpolation, VideoReformatter
+    from av.video.reformatter import ColorRange, Colorspace, Interpolation, VideoReformatter
 
     reformatter = VideoReformatter()
     last, picture = np.empty(0, dtype=np.uint8), np.empty(0, dtype=np.uint8)
@@ -299,8 +299,16 @@ def decode_brightness(
             if not wanted(number):
                 yield None
                 continue
-            plain = frame.format.name == "yuv420p" and frame.color_range != ColorRange.JPEG
-            limited = frame if plain else frame.reformat(format="yuv420p", dst_color_range=ColorRange.MPEG)
+            bt601 = frame.colorspace in (Colorspace.ITU601, 6)
+            plain = frame.format.name == "yuv420p" and frame.color_range != ColorRange.JPEG and not bt601
+            limited = frame
+            if not plain:
+                limited = frame.reformat(
+                    format="yuv420p",
+                    src_colorspace=Colorspace.ITU601 if bt601 else Colorspace.ITU709,
+                    dst_colorspace=Colorspace.ITU709,
+                    dst_color_range=ColorRange.MPEG,
+                )
             if not np.array_equal(_brightness(limited), last):
                 last = _brightness(limited).copy()
                 sized = reformatter.reformat(limited, width, height, interpolation=Interpolation.AREA)

@@ -8,7 +8,7 @@ hardly moves it along that way, a wrong digit moves it all the way.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import NamedTuple
@@ -29,11 +29,15 @@ Picture = NDArray[np.uint8]
 FARTHEST = 0.45
 """How far on the way to a wrong text a picture may be: there the wrong one is half as far off again, as energy."""
 
-MOST_LEFT_OVER = 0.25
-"""How much of a label's own contrast (as energy) may be found to differ from it in any way at all."""
+MOST_LEFT_OVER = 0.4
+"""How much may be left over, as a share of its own energy, where a number has ink. If it is missing, all of it is."""
 
 REACH = 2  # pixels: how far a picture may have spread on its way, by resampling or by half a pixel's shift
 _RIDGE = 1e-3
+_EDGE = 8.0  # levels between neighbours: only where something is drawn, there is something to tell
+_LEAST_TOLD, _MOST_TOLD = 1000, 50_000  # pixels
+_UNLIKE = 0.25
+_FAINT = 0.01  # of the most energy that a pixel of a number has
 _PHASES = 4  # places in a pixel at which a character may start
 _DOUBT = 1.2  # a character must explain more than this is of its ink, halved; so noise is not read as a point
 
@@ -141,14 +145,19 @@ class Passage:
         return cls(weights, 0.0)
 
     @classmethod
-    def of(cls, readers: Sequence[Reader], observed: Picture) -> Passage | None:
-        """The passage that best explains the numbers of a picture; None where nothing explains what is there."""
-        if not readers:
-            return None
+    def between(cls, expected: Plane, observed: Picture) -> Passage | None:
+        """The passage that best explains a whole picture; None where none does, for it is another picture."""
         size = 2 * REACH + 1
-        windows = [sliding_window_view(reader.expected, (size, size)) for reader in readers]
-        x = np.concatenate([window.reshape(-1, size * size) for window in windows]).astype(np.float64)
-        y = np.concatenate([observed[reader.inside].ravel() for reader in readers]).astype(np.float64)
+        inside = expected[REACH:-REACH, REACH:-REACH]
+        edges = np.abs(inside[1:, 1:] - inside[:-1, :-1]) > _EDGE
+        rows, columns = np.nonzero(edges)
+        chosen = slice(None, None, 1 + len(rows) // _MOST_TOLD)  # a part of a large picture tells as much
+        rows, columns = rows[chosen], columns[chosen]
+        if len(rows) < _LEAST_TOLD:
+            return None
+        windows = sliding_window_view(expected, (size, size))
+        x = windows[rows, columns].reshape(-1, size * size).astype(np.float64)
+        y = observed[REACH:, REACH:][rows, columns].astype(np.float64)
         means, level = x.mean(axis=0), y.mean()
         x -= means
         y -= level
@@ -156,9 +165,13 @@ class Passage:
         start = cls.untouched().weights.ravel().astype(np.float64)
         ridge = _RIDGE * np.trace(gram) / len(gram) * np.eye(len(gram))  # what is not told stays untouched
         weights = start + np.linalg.solve(gram + ridge, x.T @ (y - x @ start))
-        if ((y - x @ weights) ** 2).sum() > MOST_LEFT_OVER * (y**2).sum():
+        if ((y - x @ weights) ** 2).sum() > _UNLIKE * (y**2).sum():
             return None
         return cls(weights.reshape(size, size).astype(np.float32), float(level - means @ weights))
+
+    def arrived(self, picture: Plane) -> Plane:
+        """A whole picture as it comes out."""
+        return self.spread(np.pad(picture, REACH, mode="edge")) + np.float32(self.level)
 
     def spread(self, planes: Plane) -> Plane:
         """Pictures, or differences of pictures, as they come out; REACH narrower on each side."""
@@ -194,9 +207,10 @@ class _Line(NamedTuple):
 class Reader:
     """Compares one label's place on pictures with the label and with the wrong texts nearest to it."""
 
-    def __init__(self, spot: Spot, blank: Plane) -> None:
-        """``blank`` is the whole picture without labels."""
+    def __init__(self, spot: Spot, blank: Plane, passage: Passage) -> None:
+        """``blank`` is the whole picture without numbers, as it was staged; pictures to judge come by ``passage``."""
         self.spot = spot
+        self._passage = passage
         em = spot.pose
         aside = REACH + 2 + math.ceil(advance("0") * em.em_x)
         above = REACH + 2 + math.ceil(0.1 * em.em_y)
@@ -211,24 +225,18 @@ class Reader:
         self._sheet = Sheet(left, top, right - left, bottom - top)
         self._contrast = np.float32(spot.ink) - blank[self._part]
         self._blank = blank[self._part]
-        self._right = self._draw(spot.text, 0.0)
-        self.expected = self._blank + self._right
+        right_text = self._draw(spot.text, 0.0)
+        self._arrived = passage.spread(self._blank + right_text) + np.float32(passage.level)
+        ink = (passage.spread(right_text) ** 2).ravel()
+        self._ink, self._energy = ink > _FAINT * ink.max(), float(ink.sum())
+        self._texts = [text for text, _ in alternatives(spot.text)]
+        wrong_texts = np.stack([self._draw(text, shift) for text, shift in alternatives(spot.text)])
+        self._ways = passage.spread(wrong_texts - right_text).reshape(len(self._texts), -1)
+        self._lengths = np.einsum("np,np->n", self._ways, self._ways)
 
     def _draw(self, text: str, shift: float) -> Plane:
         """What a text changes of the blank picture."""
         return self._sheet.coverage(text, self.spot.pose.moved(shift)) * self._contrast
-
-    def prepare(self, passage: Passage) -> None:
-        """Get ready to judge pictures that came that way."""
-        self._passage = passage
-        self._texts = [text for text, _ in alternatives(self.spot.text)]
-        wrong = np.stack([self._draw(text, shift) for text, shift in alternatives(self.spot.text)])
-        ways = passage.spread(wrong - self._right)
-        self._ways = ways.reshape(len(ways), -1)
-        self._lengths = np.einsum("np,np->n", self._ways, self._ways)
-        self._arrived = passage.spread(self.expected) + np.float32(passage.level)
-        own = passage.spread(self._right)
-        self._energy = float((own * own).sum())
 
     def is_on(self, picture: Picture, still: Plane) -> bool:
         """Whether a staged picture already looks here as the hold does."""
@@ -239,7 +247,8 @@ class Reader:
         rest = (observed[self.inside] - self._arrived).ravel()
         toward = self._ways @ rest / self._lengths
         worst = int(np.argmax(toward))
-        return Judgement(self._texts[worst], float(toward[worst]), float(rest @ rest) / self._energy)
+        left_over = float((rest[self._ink] ** 2).sum()) / self._energy
+        return Judgement(self._texts[worst], float(toward[worst]), left_over)
 
     def read(self, observed: Picture) -> str:
         """The text that is there: the row of characters that explains most of the ink; empty if there is none."""

@@ -153,17 +153,16 @@ def watch(path: Path, stagings: Sequence[Staging], known: Sequence[Staging], fra
 class _Judge:
     """Says what is wrong with the pictures of one state.
 
-    How pictures came through is told by the numbers on the first picture of the hold; where what is there is
-    too unlike them, by the state before.
+    How pictures came through is told by the first one of the hold; where that is another picture, by the state
+    before.
     """
 
     def __init__(self, staging: Staging, stills: Mapping[str, Blocks], hold: Picture, before: Passage) -> None:
         self._staging = staging
         self._stills = stills
-        self._readers = [Reader(spot, staging.blank) for spot in staging.readable]
-        self.passage = Passage.of(self._readers, hold) or before
-        for reader in self._readers:
-            reader.prepare(self.passage)
+        self.passage = Passage.between(staging.still, hold) or before
+        self._still = Blocks(self.passage.arrived(staging.still))
+        self._readers = [Reader(spot, staging.blank, self.passage) for spot in staging.readable]
         self._last: tuple[Picture, Verdict] | None = None
         self._found: dict[Spot, tuple[str, str]] = {}
 
@@ -171,11 +170,11 @@ class _Judge:
         """Judge a picture of one of the state's beats."""
         if beat < len(self._staging.motion):
             staged = self._staging.motion[beat]
+            blocks = Blocks(self.passage.arrived(staged.astype(np.float32)))
             resting = [reader for reader in self._readers if reader.is_on(staged, self._staging.still)]
-            return self._judge(picture, Blocks(staged.astype(np.float32)), IN_MOTION, BLOCKS_IN_MOTION, resting)
+            return self._judge(picture, blocks, IN_MOTION, BLOCKS_IN_MOTION, resting)
         if self._last is None or picture is not self._last[0]:
-            still = self._stills[self._staging.state]
-            self._last = picture, self._judge(picture, still, AT_REST, 1, self._readers)
+            self._last = picture, self._judge(picture, self._still, AT_REST, 1, self._readers)
         return self._last[1]
 
     def _judge(self, picture: Picture, blocks: Blocks, share: float, limit: int, readers: Sequence[Reader]) -> Verdict:

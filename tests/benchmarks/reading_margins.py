@@ -118,11 +118,10 @@ def measure(height: float, crf: int, halved: bool, folder: Path) -> Result:
             *_, seen = decode_brightness(folder / "clip", WIDTH, HEIGHT, lambda n: n == FRAMES - 1)
             assert seen is not None
             blank: Plane = np.full((HEIGHT, WIDTH), ground, dtype=np.float32)
-            readers = [Reader(spot, blank) for spot, _ in drawn]
-            passage = Passage.of(readers, seen)
-            for reader, cell in zip(readers, drawn, strict=True):
-                reader.prepare(passage or Passage.untouched())
-                judgement = reader.judge(seen)
+            expected = picture([Cell(spot, spot.text) for spot, _ in drawn], ground, 1).astype(np.float32)
+            passage = Passage.between(expected, seen) or Passage.untouched()
+            for cell in drawn:
+                judgement = Reader(cell.spot, blank, passage).judge(seen)
                 results.append((cell.drawn != cell.spot.text, judgement.toward, judgement.left_over))
     return Result(*map(np.array, zip(*results, strict=True)))
 
