@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from addnorm.mathcore.labels import Label
 from addnorm.mathcore.reference import Reference
-from addnorm.mathcore.symbols import definitions
+from addnorm.mathcore.symbols import Symbol, definitions
 from addnorm.scenes.exporters.markup import base64, data_uri, mathml, raised, rich
 from addnorm.scenes.exporters.outputs import FIRST_THEME, Clip, Figures, Output, Rendered
 from addnorm.scenes.storyboard import Element, State
@@ -149,7 +149,7 @@ class Exhibit:
     def _panel(self, panel: State) -> Panel:
         heading = self.wording.line(f"{self.example.board.film}.{panel.name}.heading")
         tables = [element for element in panel.elements if element.kind == "detail_row"]
-        rows = [row(own, self._name(element)) for element in tables for own in self.output.figures(element.labels)]
+        rows = [row(own, self._name(element, own)) for element in tables for own in self.output.figures(element.labels)]
         others = [label for element in panel.elements if element.kind != "detail_row" for label in element.labels]
         return Panel(
             rich(unnamed(heading)),
@@ -159,11 +159,13 @@ class Exhibit:
             tuple(self._remarks(panel)),
         )
 
-    def _name(self, element: Element) -> Line:
-        return self.wording.line(element.words[0])
+    def _name(self, element: Element, figures: Figures) -> Line:
+        """What a row is called; a symbol alone says nothing to who listens."""
+        line = self.wording.line(element.words[0])
+        return self._single(figures) if all(isinstance(run.source, Symbol) for run in line) else line
 
     def _single(self, figures: Figures) -> Line:
-        """What a statistic or a parameter is called."""
+        """A statistic or a parameter in words, with its symbol."""
         return self.wording.line(f"page.quantity.{figures.symbol.quantity.removeprefix('ln.')}")
 
     def _columns(self, figures: Figures) -> tuple[str, ...]:
