@@ -90,7 +90,7 @@ def _checked(path: Path, example: Example | None, stagings: Stagings, findings: 
     if path.stem in every and states != (path.stem,):
         findings.append(Finding(f"this is {path.name}, and it says that it shows {', '.join(states)}"))
 
-    staged = stagings.of(origin, width, height)
+    staged = stagings.of(origin, height)
     shown = [staged[state] for state in states]
     unread = [(staging, spot) for staging in shown for spot in staging.spots if spot not in staging.readable]
     scale = height / shown[0].still.shape[0]
@@ -149,17 +149,17 @@ class Stagings:
         self._key: object = None
         self._staged: dict[str, Staging] = {}
 
-    def of(self, origin: Origin, width: int, height: int) -> dict[str, Staging]:
-        """All states of a film, in pictures as large as asked for, or a part of it that is still sharp enough."""
+    def of(self, origin: Origin, height: int) -> dict[str, Staging]:
+        """All states of a film, in pictures of that height, or of a part of it that is still sharp enough."""
         for part in (4, 3, 2):
-            if not (width % (2 * part) or height % (2 * part)) and height // part >= LEAST_HEIGHT:
-                staged = self._at(origin, width // part, height // part)
+            if height % (2 * part) == 0 and height // part >= LEAST_HEIGHT:
+                staged = self._at(origin, height // part)
                 if all(spot.digit_height >= SHARP_DIGIT for staging in staged.values() for spot in staging.spots):
                     return staged
-        return self._at(origin, width, height)
+        return self._at(origin, height)
 
-    def _at(self, origin: Origin, width: int, height: int) -> dict[str, Staging]:
-        key = (origin.production, width, height)
+    def _at(self, origin: Origin, height: int) -> dict[str, Staging]:
+        key = (origin.production, height)
         if key != self._key:
             from addnorm.scenes.stage import Production
             from addnorm.scenes.verify.restage import restage
@@ -169,6 +169,7 @@ class Stagings:
             production = Production(origin.trace, *settings)
             scene = origin.film.stage(origin.trace)
             names = (state.name for state in origin.board.states)
+            width = 2 * round(height * FRAME_WIDTH / FRAME_HEIGHT / 2)  # even, as a video's
             self._staged = {name: restage(scene, production, name, width, height) for name in names}
             self._key = key
         return self._staged

@@ -11,20 +11,13 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import NamedTuple
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
-from numpy.typing import NDArray
 
 from addnorm.scenes.typeset import CAP_HEIGHT, SCRIPT_SCALE
+from addnorm.scenes.verify.decipher import decipher
+from addnorm.scenes.verify.passage import REACH, Passage, Picture, Plane
 from addnorm.scenes.verify.raster import BLANKS, Pose, Sheet, advance, pose
-
-Plane = NDArray[np.float32]
-"""The brightness of a picture or a part of it, height × width, in levels from 16 (black) to 235 (white)."""
-
-Picture = NDArray[np.uint8]
-"""The same as a video gives it."""
 
 FARTHEST = 0.45
 """How far on the way to a wrong text a picture may be: there the wrong one is half as far off again, as energy."""
@@ -32,14 +25,8 @@ FARTHEST = 0.45
 MOST_LEFT_OVER = 0.4
 """How much may be left over, as a share of its own energy, where a number has ink. If it is missing, all of it is."""
 
-REACH = 2  # pixels: how far a picture may have spread on its way, by resampling or by half a pixel's shift
-_RIDGE = 1e-3
-_EDGE = 8.0  # levels between neighbours: only where something is drawn, there is something to tell
-_LEAST_TOLD, _MOST_TOLD = 1000, 50_000  # pixels
-_UNLIKE = 0.25
+_DIGITS_ASIDE_TO_READ = 2.5  # a wrong number may be wider than the right one
 _FAINT = 0.01  # of the most energy that a pixel of a number has
-_PHASES = 4  # places in a pixel at which a character may start
-_DOUBT = 1.2  # a character must explain more than this is of its ink, halved; so noise is not read as a point
 
 DIGITS = "0123456789"
 _RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"
@@ -127,62 +114,6 @@ class Spot:
 
 
 @dataclass(frozen=True)
-class Passage:
-    """What became of a picture on its way: every pixel a weighted sum of those around it, and a constant.
-
-    This holds for scaling, blur, sharpening, a shift of up to a pixel and a change of contrast. It is fitted,
-    so nobody has to say what was done to a video.
-    """
-
-    weights: NDArray[np.float32]
-    level: float
-
-    @classmethod
-    def untouched(cls) -> Passage:
-        """Nothing was done."""
-        weights = np.zeros((2 * REACH + 1, 2 * REACH + 1), dtype=np.float32)
-        weights[REACH, REACH] = 1
-        return cls(weights, 0.0)
-
-    @classmethod
-    def between(cls, expected: Plane, observed: Picture) -> Passage | None:
-        """The passage that best explains a whole picture; None where none does, for it is another picture."""
-        size = 2 * REACH + 1
-        inside = expected[REACH:-REACH, REACH:-REACH]
-        edges = np.abs(inside[1:, 1:] - inside[:-1, :-1]) > _EDGE
-        rows, columns = np.nonzero(edges)
-        chosen = slice(None, None, 1 + len(rows) // _MOST_TOLD)  # a part of a large picture tells as much
-        rows, columns = rows[chosen], columns[chosen]
-        if len(rows) < _LEAST_TOLD:
-            return None
-        windows = sliding_window_view(expected, (size, size))
-        x = windows[rows, columns].reshape(-1, size * size).astype(np.float64)
-        y = observed[REACH:, REACH:][rows, columns].astype(np.float64)
-        means, level = x.mean(axis=0), y.mean()
-        x -= means
-        y -= level
-        gram = x.T @ x
-        start = cls.untouched().weights.ravel().astype(np.float64)
-        ridge = _RIDGE * np.trace(gram) / len(gram) * np.eye(len(gram))  # what is not told stays untouched
-        weights = start + np.linalg.solve(gram + ridge, x.T @ (y - x @ start))
-        if ((y - x @ weights) ** 2).sum() > _UNLIKE * (y**2).sum():
-            return None
-        return cls(weights.reshape(size, size).astype(np.float32), float(level - means @ weights))
-
-    def arrived(self, picture: Plane) -> Plane:
-        """A whole picture as it comes out."""
-        return self.spread(np.pad(picture, REACH, mode="edge")) + np.float32(self.level)
-
-    def spread(self, planes: Plane) -> Plane:
-        """Pictures, or differences of pictures, as they come out; REACH narrower on each side."""
-        height, width = (side - 2 * REACH for side in planes.shape[-2:])
-        out = np.zeros((*planes.shape[:-2], height, width), dtype=np.float32)
-        for (dy, dx), weight in np.ndenumerate(self.weights):
-            out += weight * planes[..., dy : dy + height, dx : dx + width]
-        return out
-
-
-@dataclass(frozen=True)
 class Judgement:
     """How a label's pixels compare: ``toward`` is the largest share of the way to a wrong text, ``wrong``."""
 
@@ -196,14 +127,6 @@ class Judgement:
         return self.toward <= FARTHEST and self.left_over <= MOST_LEFT_OVER
 
 
-class _Line(NamedTuple):
-    """A row of characters, how much of the ink it explains, and where it ends, in parts of a pixel."""
-
-    gain: float
-    end: float
-    text: str
-
-
 class Reader:
     """Compares one label's place on pictures with the label and with the wrong texts nearest to it."""
 
@@ -211,28 +134,20 @@ class Reader:
         """``blank`` is the whole picture without numbers, as it was staged; pictures to judge come by ``passage``."""
         self.spot = spot
         self._passage = passage
-        em = spot.pose
-        aside = REACH + 2 + math.ceil(advance("0") * em.em_x)
-        above = REACH + 2 + math.ceil(0.1 * em.em_y)
-        # Raised digits stand 0.93 em over the baseline; nothing in a number goes below it by more than 0.02.
-        top, bottom = math.floor(em.y - 0.93 * em.em_y) - above, math.ceil(em.y) + above
-        left, right = math.floor(em.x) - aside, math.ceil(em.x + advance(spot.text) * em.em_x) + aside
-        height, width = blank.shape
-        top, left = max(top, 0), max(left, 0)
-        bottom, right = min(bottom, height), min(right, width)
+        self._picture = blank
+        self._part = _around(spot.pose, spot.text, blank.shape, 1)
+        (top, bottom), (left, right) = ((side.start, side.stop) for side in self._part)
         self.inside = (slice(top + REACH, bottom - REACH), slice(left + REACH, right - REACH))
-        self._part = (slice(top, bottom), slice(left, right))
         self._sheet = Sheet(left, top, right - left, bottom - top)
         self._contrast = np.float32(spot.ink) - blank[self._part]
-        self._blank = blank[self._part]
         right_text = self._draw(spot.text, 0.0)
-        self._arrived = passage.spread(self._blank + right_text) + np.float32(passage.level)
+        self._arrived = passage.spread(blank[self._part] + right_text) + np.float32(passage.level)
         ink = (passage.spread(right_text) ** 2).ravel()
         self._ink, self._energy = ink > _FAINT * ink.max(), float(ink.sum())
         self._texts = [text for text, _ in alternatives(spot.text)]
         wrong_texts = np.stack([self._draw(text, shift) for text, shift in alternatives(spot.text)])
         self._ways = passage.spread(wrong_texts - right_text).reshape(len(self._texts), -1)
-        self._lengths = np.einsum("np,np->n", self._ways, self._ways)
+        self._lengths = np.maximum(np.einsum("np,np->n", self._ways, self._ways), 1)
 
     def _draw(self, text: str, shift: float) -> Plane:
         """What a text changes of the blank picture."""
@@ -251,33 +166,23 @@ class Reader:
         return Judgement(self._texts[worst], float(toward[worst]), left_over)
 
     def read(self, observed: Picture) -> str:
-        """The text that is there: the row of characters that explains most of the ink; empty if there is none."""
-        seen = observed[self.inside] - self._passage.spread(self._blank) - np.float32(self._passage.level)
-        contrast = float(self._contrast.mean())
-        lines = [_Line(0.0, 0.0, "") for _ in range(_PHASES * seen.shape[1] + 1)]
-        pitch = self.spot.pose.em_x * _PHASES
-        gains = {character: self._gains(character, seen, contrast) for character in _alphabet(self.spot.text)}
-        for n in range(len(lines)):
-            line = lines[n] if lines[n].gain > 0 else _Line(0.0, float(n), "")
-            for character, gain in gains.items():
-                end = line.end + advance(character) * pitch
-                further = _Line(line.gain + gain[n], end, line.text + character)
-                if round(end) < len(lines) and further.gain > lines[round(end)].gain:
-                    lines[round(end)] = further
-        return max(lines, key=lambda line: line.gain).text.strip("".join(BLANKS))
+        """The text that is there; empty if there is none."""
+        where, blank = self.spot.pose, self._picture
+        part = _around(where, self.spot.text, blank.shape, _DIGITS_ASIDE_TO_READ)
+        (top, bottom), (left, right) = ((side.start, side.stop) for side in part)
+        inside = (slice(top + REACH, bottom - REACH), slice(left + REACH, right - REACH))
+        ink = observed[inside] - self._passage.spread(blank[part]) - np.float32(self._passage.level)
+        contrast = self.spot.ink - float(blank[part].mean())
+        placed = Pose(where.em_x, where.em_y, where.x - left - REACH, where.y - top - REACH)
+        return decipher(ink / np.float32(contrast), placed, _alphabet(self.spot.text), self._passage)
 
-    def _gains(self, character: str, seen: Plane, contrast: float) -> NDArray[np.float64]:
-        """How much of the ink a character explains, by where it starts: an entry for each part of a pixel."""
-        pose = self.spot.pose
-        top, left, room = self._part[0].start, 2 * REACH, math.ceil(advance(character) * pose.em_x) + 4 * REACH + 1
-        sheet = Sheet(0, top, room, self._part[0].stop - top)
-        drawn = [
-            sheet.coverage(character, Pose(pose.em_x, pose.em_y, left + phase / _PHASES, pose.y)) * contrast
-            for phase in range(_PHASES)
-        ]
-        shapes = self._passage.spread(np.stack(drawn).astype(np.float32))
-        beside = REACH  # a shape's own start lies so far right of its left edge
-        windows = sliding_window_view(np.pad(seen, ((0, 0), (beside, shapes.shape[2]))), shapes.shape[1:])[0]
-        alike = np.einsum("xhw,phw->xp", windows[: seen.shape[1]], shapes)
-        own = np.einsum("phw,phw->p", shapes, shapes)
-        return np.append((2 * alike - _DOUBT * own).ravel(), -np.inf)
+
+def _around(where: Pose, text: str, shape: tuple[int, ...], digits: float) -> tuple[slice, slice]:
+    """The part of a picture that a text stands in, with room for so many digits more on either side."""
+    aside = REACH + 2 + math.ceil(digits * advance("0") * where.em_x)
+    above = REACH + 2 + math.ceil(0.1 * where.em_y)
+    # Raised digits stand 0.93 em over the baseline; nothing in a number goes below it by more than 0.02.
+    top, bottom = math.floor(where.y - 0.93 * where.em_y) - above, math.ceil(where.y) + above
+    left, right = math.floor(where.x) - aside, math.ceil(where.x + advance(text) * where.em_x) + aside
+    height, width = shape
+    return slice(max(top, 0), min(bottom, height)), slice(max(left, 0), min(right, width))

@@ -19,7 +19,8 @@ from addnorm.scenes.elements.lettering import Glyphs
 from addnorm.scenes.filming import studio
 from addnorm.scenes.stage import Production, Stage
 from addnorm.scenes.text import Sum
-from addnorm.scenes.verify.reading import Picture, Plane, Spot
+from addnorm.scenes.verify.passage import Picture, Plane
+from addnorm.scenes.verify.reading import Spot
 from addnorm.scenes.verify.watching import BEATS_A_SECOND, Staging
 from addnorm.scenes.video import Size
 

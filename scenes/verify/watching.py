@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from addnorm.mathcore.errors import AddnormError
-from addnorm.scenes.verify.reading import Judgement, Passage, Picture, Plane, Reader, Spot
+from addnorm.scenes.verify.passage import Passage, Picture, Plane
+from addnorm.scenes.verify.reading import Judgement, Reader, Spot
 from addnorm.scenes.video import decode_brightness
 
 BEATS_A_SECOND = 5

@@ -22,8 +22,9 @@ import click
 import numpy as np
 
 from addnorm.scenes.typeset import CAP_HEIGHT
+from addnorm.scenes.verify.passage import Passage, Picture, Plane
 from addnorm.scenes.verify.raster import Pose, Sheet, ink
-from addnorm.scenes.verify.reading import FARTHEST, MOST_LEFT_OVER, Passage, Picture, Plane, Reader, Spot
+from addnorm.scenes.verify.reading import FARTHEST, MOST_LEFT_OVER, Reader, Spot
 from addnorm.scenes.video import decode_brightness
 
 HEIGHTS = (4.0, 4.5, 5.0, 6.0, 8.0, 12.0)
