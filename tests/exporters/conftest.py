@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from PIL import Image
-from playwright.sync_api import Browser, BrowserContext, Dialog, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Dialog, Page, expect, sync_playwright
 
 from addnorm.mathcore import load_example, run
 from addnorm.mathcore.example import Example
@@ -33,6 +33,8 @@ from addnorm.scenes.publish import write
 from addnorm.scenes.storyboard import State
 from addnorm.scenes.text import Wording
 from addnorm.scenes.video import Size, encode_clip
+
+expect.set_options(timeout=30_000)  # a busy machine plays a clip late; what never comes still fails
 
 SIZE = Size(320, 180, 15)
 FRAMES = 9
