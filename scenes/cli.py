@@ -293,6 +293,18 @@ def verify(paths: tuple[Path, ...], as_json: bool, example: str | None) -> None:
     raise click.exceptions.Exit(status)
 
 
+@addnorm.command(short_help="Say what is missing on this machine, and how to mend it.")
+@cloup.option("-o", "--out", default="out", show_default=True, metavar="FOLDER", help="Where films are to go.")
+def doctor(out: str) -> None:
+    """Say what is missing on this machine, and give the line that mends it.
+
+    What is marked with a dash is only needed for what it says. The exit status is 1 if a film cannot be made.
+    """
+    from addnorm.scenes.doctor import main as examine
+
+    raise click.exceptions.Exit(examine(out))
+
+
 @addnorm.group(short_help="Put films into a page, into slides, …")
 def export() -> None:
     """Put films into a page, into slides and more. Reads what 'addnorm render' made and renders nothing again.
