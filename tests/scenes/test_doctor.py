@@ -97,8 +97,8 @@ def test_what_is_optional_does_not_fail(
 
 
 def test_text_that_cannot_be_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("addnorm.scenes.typeset.asset", lambda *parts: tmp_path.joinpath(*parts))
-    monkeypatch.setattr("addnorm.scenes.typeset._cmap", lambda: frozenset())
+    monkeypatch.setattr("addnorm.scenes.typeset.asset", tmp_path.joinpath)
+    monkeypatch.setattr("addnorm.scenes.typeset._cmap", frozenset)
     finding = found(tmp_path, "sets text")
     assert finding.state.startswith("AddnormError: text '归一化'")
     assert not finding.right
