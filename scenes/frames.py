@@ -6,8 +6,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property, lru_cache
-from os import PathLike, fspath
+from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Self
@@ -15,24 +14,18 @@ from typing import Any, Self
 import numpy as np
 
 from addnorm.mathcore.errors import AddnormError
-from addnorm.mathcore.example import Example
-from addnorm.mathcore.example_files import load_example
-from addnorm.mathcore.trace import Trace, run
 from addnorm.scenes.filming import studio, take_still
 from addnorm.scenes.films import DEFAULT_FILM, FILMS
 from addnorm.scenes.manifest import Json, Screen, clip_record, labels_at
-from addnorm.scenes.paths import find_example
 from addnorm.scenes.snapshots import TOLERANCE, FrameValues, Still
 from addnorm.scenes.stage import Production, Stage, StageCamera
+from addnorm.scenes.subject import Subject, trace_of
 from addnorm.scenes.video import Size, parse_size
 
 DEFAULT_SIZE = "1080p60"
 
 MOST_FILMS = 32
-"""So many films and traces are remembered; then the oldest is played again if it is asked for."""
-
-Subject = str | PathLike[str] | Example | Trace
-"""What a film can be of: a bundled example by name, a .toml or .npz file, or what was loaded from one."""
+"""So many films are remembered; then the oldest is played again if it is asked for."""
 
 
 def frame_values(
@@ -55,7 +48,7 @@ def frame_values(
     given. A film is played as far as it is asked for, once. Raises AddnormError for what is not in the film, and
     AuditError if a frame shows what the math does not have.
     """
-    trace = _trace((scene or Stage).example if example is None else example)
+    trace = trace_of((scene or Stage).example if example is None else example)
     scene = scene or FILMS[DEFAULT_FILM].stage(trace)
     language = lang or scene.language
     reel = _reel(scene, Production(trace, language, pace=pace, captions=captions), parse_size(size))
@@ -92,7 +85,7 @@ def frame_still(
     ``tolerance`` is how far it may be from its snapshot: the mean absolute difference, in levels of 256, of the
     colours in any block of 8 × 8 pixels.
     """
-    trace = _trace((scene or Stage).example if example is None else example)
+    trace = trace_of((scene or Stage).example if example is None else example)
     scene = scene or FILMS[DEFAULT_FILM].stage(trace)
     production = Production(trace, lang or scene.language, theme or scene.theme_name, captions=captions)
     with TemporaryDirectory() as folder:
@@ -169,14 +162,3 @@ def _reel(scene: type[Stage], production: Production, size: Size) -> _Reel:
             del _reels[next(iter(_reels))]
         _reels[key] = _Reel(scene, production, size)
     return _reels[key]
-
-
-_run = lru_cache(MOST_FILMS)(run)
-
-
-def _trace(subject: Subject) -> Trace:
-    if isinstance(subject, Trace):
-        return subject
-    if isinstance(subject, Example):
-        return _run(subject)
-    return _run(load_example(find_example(fspath(subject))))

@@ -256,7 +256,7 @@ def _provenance(order: Order, values: bytes, **more: str) -> str:
     says = {
         "addnorm": version("addnorm"),
         **order.origin,
-        "pace": order.pace,
+        "pace": float(order.pace),
         **more,
         "values_sha256": sha256(values).hexdigest(),
     }

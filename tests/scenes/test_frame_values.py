@@ -21,12 +21,13 @@ from addnorm.scenes import frames
 from addnorm.scenes.audit import AuditError
 from addnorm.scenes.films import FILMS
 from addnorm.scenes.films.r44.scene import R44
-from addnorm.scenes.frames import Subject, frame_still, frame_values
+from addnorm.scenes.frames import frame_still, frame_values
 from addnorm.scenes.manifest import Json, labels_at, labels_at_time
 from addnorm.scenes.paths import asset
 from addnorm.scenes.render import Order, render
 from addnorm.scenes.snapshots import FrameValues
 from addnorm.scenes.stage import Picture
+from addnorm.scenes.subject import Subject
 from addnorm.scenes.video import decode_frames, parse_size
 
 SIZE = "480p15"
