@@ -19,7 +19,7 @@ time.time, time.time_ns = lambda: clock() + late, lambda: clock_ns() + late * 10
 from addnorm.scenes.cli import main
 sys.exit(main(sys.argv[2:]))
 """
-REQUEST = "render r44 --size 480p15 --pace 4".split()
+REQUEST = ["render", "r44", "--size", "480p15", "--pace", "4"]
 
 
 def rendered(out: Path, clock: str, jobs: int, **environment: str) -> dict[Path, bytes]:
