@@ -17,12 +17,12 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from addnorm.mathcore.symbols import Symbol
-from addnorm.scenes.exporters.decks import Deck, decks, one_line
+from addnorm.scenes.exporters.decks import Deck, decks, legend, one_line
 from addnorm.scenes.exporters.outputs import FIRST_THEME, Clip, Output, Rendered
 from addnorm.scenes.exporters.vectors import as_pdf, read_svg
 from addnorm.scenes.paths import asset
 from addnorm.scenes.text import Line, plain
-from addnorm.scenes.theme import load_theme
+from addnorm.scenes.theme import MEANINGS, load_theme
 from addnorm.scenes.typeset import FONT_FILE, drawable, scripted, scripts_meet
 
 
@@ -38,8 +38,10 @@ def export(examples: Sequence[Rendered], target: Path) -> None:
 
 
 def _folder(output: Output) -> str:
+    """Where an output's pictures are, in ASCII: viewers disagree about other letters in a clip's name."""
     theme = "" if output.theme == FIRST_THEME else f"-{output.theme}"
-    return f"{output.trace.example.id}-{output.language}{theme}"
+    example = "".join(c if c.isascii() else f"U+{ord(c):04X}" for c in output.trace.example.id)
+    return f"{example}-{output.language}{theme}"
 
 
 def _copy_pictures(output: Output, folder: Path) -> None:
@@ -65,30 +67,33 @@ def _document(deck: Deck) -> str:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    palette = load_theme(deck.theme)
     return templates.get_template("deck.tex").render(
         name=deck.name,
         title=tex(deck.title),
         chinese=deck.language == "zh",
-        ground=palette.color("ground")[1:],
-        text=palette.color("text")[1:],
+        colors={role: color[1:] for role, color in load_theme(deck.theme).colors.items()},
         parts=[_part(output) for output in deck.outputs],
     )
 
 
 def _part(output: Output) -> Mapping[str, Any]:
-    states = [_state(output, clip) for clip in output.clips]
-    return {"title": tex(one_line(output.title)), "folder": _folder(output), "states": states}
+    symbols = (rf"\textcolor{{{MEANINGS[named.quantity]}}}{{${tex_math(named)}$}}" for named in legend(output))
+    return {
+        "title": tex(output.title),
+        "legend": r"\quad ".join(symbols),
+        "folder": _folder(output),
+        "states": [_state(output, clip) for clip in output.clips],
+    }
 
 
 def _state(output: Output, clip: Clip) -> Mapping[str, str]:
-    figures = (f"${tex_math(row.symbol)}$ = {tex(row.text)}" for row in output.figures(clip.labels))
+    figures = [f"${tex_math(row.symbol)}$ = {tex(row.text)}" for row in output.figures(clip.labels)]
     return {
         "name": clip.name,
         "seconds": f"{clip.seconds:g}",
         "heading": rf"\texorpdfstring{{{tex_line(clip.heading)}}}{{{tex_string(plain(clip.heading))}}}",
         "description": tex_string(output.description(clip)),
-        "notes": r"\par ".join((tex_line(clip.caption), *figures)),
+        "notes": r"\par\medskip ".join(filter(None, (tex_line(clip.caption), r"\par ".join(figures)))),
     }
 
 
@@ -107,6 +112,8 @@ _SPECIAL = {
     "-": "-{}",  # two of them would be joined
     **{c: f"\\{c}" for c in "{}$&#%_"},
 }
+
+
 def tex(text: str) -> str:
     """A text that TeX shows as it is, on one line; what the bundled font lacks stands as its code point."""
     forms = {"text": "{}", "super": r"\textsuperscript{{{}}}", "sub": r"\textsubscript{{{}}}"}
@@ -141,4 +148,5 @@ def tex_math(symbol: Symbol) -> str:
     r"""A symbol in TeX's notation: ``hat(r)_1`` is ``\hat{r}_{1}``."""
     math = re.sub(r"hat\((\w+)\)", r"\\hat{\1}", symbol.math)
     math = re.sub(r'_"?(\d+)"?', r"_{\1}", math)
-    return re.sub(r"(?<![\\\w])([A-Za-z]{2,})", r"\\\1", math)
+    math = re.sub(r"(?<![\\\w])([A-Za-z]{2,})", r"\\\1", math)
+    return math.replace(r"\epsilon", r"\varepsilon")  # the film's, which is ε and not ϵ

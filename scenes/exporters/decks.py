@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from unicodedata import category
 
+from addnorm.mathcore.symbols import Symbol, symbol
 from addnorm.scenes.exporters.outputs import FIRST_THEME, Clip, Output, Rendered, alternatives
 from addnorm.scenes.text import plain
 
@@ -38,6 +39,17 @@ def decks(examples: Sequence[Rendered]) -> Iterator[Deck]:
         outputs = (output for each in examples for output in each.outputs)
         same = tuple(output for output in outputs if (output.language, output.theme) == (language, theme))
         yield Deck(language, theme, same)
+
+
+LEGEND = ("resid_pre", "attn_out", "resid_mid", "ln.mean", "ln.var", "ln.out")
+"""The quantities whose colours a title slide shows."""
+
+
+def legend(output: Output) -> tuple[Symbol, ...]:
+    """The symbols on a title slide; those of rows belong to the followed token."""
+    example = output.trace.example
+    rows = ("resid_pre", "attn_out", "resid_mid", "ln.out")
+    return tuple(symbol(name, example.followed if name in rows else None, example.norm) for name in LEGEND)
 
 
 def notes(output: Output, clip: Clip) -> tuple[str, ...]:

@@ -11,24 +11,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from addnorm.mathcore.errors import AddnormError
-from addnorm.scenes.exporters.decks import Deck, decks, notes, one_line
+from addnorm.scenes.exporters.decks import Deck, decks, legend, notes, one_line
 from addnorm.scenes.exporters.gif import write_gif
 from addnorm.scenes.exporters.outputs import Clip, Output, Rendered
 from addnorm.scenes.paths import asset
 from addnorm.scenes.text import plain
-from addnorm.scenes.theme import load_theme
+from addnorm.scenes.theme import MEANINGS, load_theme
 
 try:
     from pptx import Presentation
+    from pptx.enum.dml import MSO_THEME_COLOR
     from pptx.enum.text import MSO_ANCHOR
     from pptx.opc.constants import RELATIONSHIP_TYPE
     from pptx.oxml import parse_xml
+    from pptx.oxml.ns import nsdecls, qn
     from pptx.util import Emu
 except ModuleNotFoundError as error:
     raise AddnormError("pptx: needs a library that is not there; type: pip install python-pptx") from error
@@ -56,6 +59,12 @@ def export(examples: Sequence[Rendered], target: Path, *, per_state_gif: bool = 
 def _add_title(presentation: Any, output: Output) -> None:
     slide = presentation.slides.add_slide(presentation.slide_layouts.get_by_name(_LAYOUTS[0]))
     _entitle(slide, one_line(output.title), output.language)
+    symbols = slide.placeholders[1].text_frame.paragraphs[0]
+    for named in legend(output):
+        run = symbols.add_run()
+        run.text = f"{named.text}\N{EM SPACE}"
+        run.font.name, run.font.italic = "Cambria", True
+        run.font.color.theme_color = _slot(MEANINGS[named.quantity])
 
 
 def _add_state(presentation: Any, output: Output, clip: Clip, as_gif: bool) -> None:
@@ -116,6 +125,7 @@ def _start_by_itself(slide: Any, movie: Any, still: Any, milliseconds: int) -> N
 def _presentation(deck: Deck) -> Any:
     presentation = Presentation()
     presentation.slide_width, presentation.slide_height = _WIDTH, _HEIGHT
+    _amend(presentation)
     for layout in [*presentation.slide_layouts]:
         if layout.name not in _LAYOUTS:
             presentation.slide_layouts.remove(layout)
@@ -125,9 +135,26 @@ def _presentation(deck: Deck) -> Any:
     theme = master.part.part_related_by(RELATIONSHIP_TYPE.THEME)
     theme._blob = _in_colors(theme.blob.decode(), deck.theme).encode()
     properties = presentation.core_properties
-    properties.title, properties.author, properties.last_modified_by = deck.title, "", ""
-    properties.language = _CULTURES.get(deck.language, deck.language)
+    properties.title, properties.language = deck.title, _CULTURES.get(deck.language, deck.language)
+    properties.author, properties.last_modified_by, properties.comments = "", "", ""
+    properties.created = properties.modified = datetime.now(UTC)
     return presentation
+
+
+def _amend(presentation: Any) -> None:
+    """Take from python-pptx's deck its thumbnail, its 4:3 and a printer's settings; list the notes' master."""
+    presentation.element.find(qn("p:sldSz")).attrib.pop("type")
+    wrong = (
+        RELATIONSHIP_TYPE.THUMBNAIL,
+        RELATIONSHIP_TYPE.EXTENDED_PROPERTIES,
+        RELATIONSHIP_TYPE.PRINTER_SETTINGS,
+    )
+    for relations in (presentation.part.package._rels, presentation.part._rels):
+        for name in [name for name, relation in relations.items() if relation.reltype in wrong]:
+            relations.pop(name)
+    name = presentation.part.relate_to(presentation.part.notes_master_part, RELATIONSHIP_TYPE.NOTES_MASTER)
+    listed = f'<p:notesMasterIdLst {nsdecls("p", "r")}><p:notesMasterId r:id="{name}"/></p:notesMasterIdLst>'
+    presentation.element.find(qn("p:sldMasterIdLst")).addnext(parse_xml(listed))
 
 
 def _lay_out(page: Any, *, hidden: bool) -> None:
@@ -144,6 +171,7 @@ def _lay_out(page: Any, *, hidden: bool) -> None:
         }.get(kind, (_HEIGHT // 5, _HEIGHT * 7 // 10))
         placeholder.left, placeholder.width = _MARGIN, _WIDTH - 2 * _MARGIN
         placeholder.top, placeholder.height = top, height
+        placeholder.text_frame.margin_left = placeholder.text_frame.margin_right = 0
         if kind == "CENTER_TITLE":
             placeholder.text_frame.vertical_anchor = MSO_ANCHOR.BOTTOM
     for level in page.element.iter(f"{{{_DRAWING}}}lvl1pPr"):
@@ -165,6 +193,12 @@ _SCHEME = {
     "folHlink": "secondary",
 }
 """Which role of the film's palette each colour of the slides has; what a lecturer adds is then in the same ones."""
+
+
+def _slot(role: str) -> Any:
+    """The slides' own name of a role's colour; a deck that gets other colours changes there too."""
+    slot = next(slot for slot, own in _SCHEME.items() if own == role)
+    return MSO_THEME_COLOR.from_xml(slot)
 
 
 def _in_colors(theme: str, name: str) -> str:

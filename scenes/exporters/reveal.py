@@ -13,14 +13,11 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from addnorm.mathcore.symbols import symbol
+from addnorm.scenes.exporters.decks import legend
 from addnorm.scenes.exporters.editions import Row, editions_of, key_of, row, stores, themes_of, unnamed
 from addnorm.scenes.exporters.markup import bundled, data_uri, document, mathml, palettes, rich
 from addnorm.scenes.exporters.outputs import Clip, Output, Rendered
 from addnorm.scenes.publish import write
-
-LEGEND = ("resid_pre", "attn_out", "resid_mid", "ln.mean", "ln.var", "ln.out")
-"""The quantities whose colours the title slide shows."""
 
 
 def export(examples: Sequence[Rendered], target: Path) -> None:
@@ -63,11 +60,7 @@ class Title:
     @property
     def legend(self) -> tuple[Markup, ...]:
         """The symbols of the film in their colours."""
-        example = self.output.trace.example
-        rows = ("resid_pre", "attn_out", "resid_mid", "ln.out")
-        return tuple(
-            mathml(symbol(name, example.followed if name in rows else None, example.norm).math) for name in LEGEND
-        )
+        return tuple(mathml(named.math) for named in legend(self.output))
 
 
 @dataclass(frozen=True)
