@@ -69,7 +69,7 @@ def _document(deck: Deck) -> str:
     )
     return templates.get_template("deck.tex").render(
         name=deck.name,
-        title=tex(deck.title),
+        title=tex_string(deck.title),
         chinese=deck.language == "zh",
         colors={role: color[1:] for role, color in load_theme(deck.theme).colors.items()},
         parts=[_part(output) for output in deck.outputs],
@@ -80,6 +80,7 @@ def _part(output: Output) -> Mapping[str, Any]:
     symbols = (rf"\textcolor{{{MEANINGS[named.quantity]}}}{{${tex_math(named)}$}}" for named in legend(output))
     return {
         "title": tex(output.title),
+        "section": _heading(tex(output.title), output.title),
         "legend": r"\quad ".join(symbols),
         "folder": _folder(output),
         "states": [_state(output, clip) for clip in output.clips],
@@ -91,10 +92,15 @@ def _state(output: Output, clip: Clip) -> Mapping[str, str]:
     return {
         "name": clip.name,
         "seconds": f"{clip.seconds:g}",
-        "heading": rf"\texorpdfstring{{{tex_line(clip.heading)}}}{{{tex_string(plain(clip.heading))}}}",
+        "heading": _heading(tex_line(clip.heading), plain(clip.heading)),
         "description": tex_string(output.description(clip)),
         "notes": r"\par\medskip ".join(filter(None, (tex_line(clip.caption), r"\par ".join(figures)))),
     }
+
+
+def _heading(line: str, text: str) -> str:
+    """A heading; in the PDF's bookmarks, where nothing is set, it stands as plain text."""
+    return rf"\texorpdfstring{{{line}}}{{{tex_string(text)}}}"
 
 
 # Text and symbols in TeX's notation.

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -86,6 +88,7 @@ class Fake:
                 clip.write(after, repeat=FRAMES - 1)
             (folder / "stills").mkdir(exist_ok=True)
             Image.fromarray(after[..., :3]).save(folder / "stills" / f"{state.name}.png")
+            (folder / "stills" / f"{state.name}.svg").write_text(drawing(theme, number), encoding="utf-8")
         for panel in board.panels:
             Image.fromarray(picture(theme, len(shown), size)[..., :3]).save(folder / "stills" / f"{panel.name}.png")
         return folder
@@ -111,6 +114,16 @@ def picture(theme: str, number: int, size: Size = SIZE) -> Picture:
         left = 8 + number * 48
         pixels[80:104, left : left + 32] = 255
     return pixels
+
+
+def drawing(theme: str, number: int) -> str:
+    """The picture of the n-th state as SVG."""
+    ground = bytes(GROUNDS[theme]).hex()
+    return (
+        '<svg xmlns="http://www.w3.org/2000/svg" width="320" height="180" viewBox="0 0 320 180">'
+        f'<path d="M0 0H320V180H0Z" fill="#{ground}"/>'
+        f'<path d="M{8 + number * 48} 80h32v24h-32Z" fill="#ffffff"/></svg>'
+    )
 
 
 @pytest.fixture(scope="session")
@@ -163,6 +176,30 @@ def browser() -> Iterator[Browser]:
         started = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
         yield started
         started.close()
+
+
+def viewer(program: str, path: str | None = None) -> str:
+    """A program that exports are opened with, looked for on a path. That there is none is a failure as well."""
+    found = shutil.which(program, path=path)
+    if found is None:
+        pytest.fail(
+            f"This test opens an export with {program}, and there is none. 'make test' installs it on Debian and "
+            "Ubuntu; elsewhere put it on the PATH."
+        )
+    return found
+
+
+def pdf_text(pdf: Path) -> list[str]:
+    """The text of each page of a PDF, without its blanks and line breaks."""
+    text = subprocess.check_output([viewer("pdftotext"), "-raw", pdf, "-"], text=True, encoding="utf-8")
+    return ["".join(page.split()) for page in text.split("\f")[:-1]]
+
+
+def pdf_pictures(pdf: Path) -> list[Picture]:
+    """Each page of a PDF as a picture, 480 pixels wide."""
+    with TemporaryDirectory() as folder:
+        subprocess.run([viewer("pdftoppm"), "-scale-to-x", "480", "-scale-to-y", "-1", pdf, f"{folder}/p"], check=True)
+        return [np.asarray(Image.open(page).convert("RGB")) for page in sorted(Path(folder).iterdir())]
 
 
 @dataclass

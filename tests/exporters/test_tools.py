@@ -10,12 +10,17 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Error
 
-from tests.exporters.conftest import SIZE, Window, block_of, chromium, picture
+from tests.exporters.conftest import SIZE, Window, block_of, chromium, picture, viewer
 
 
 def test_a_missing_browser_is_a_failure_that_says_what_to_install(tmp_path: Path) -> None:
     with pytest.raises(pytest.fail.Exception, match="apt-get install chromium"):
         chromium(str(tmp_path))
+
+
+def test_any_other_missing_program_is_a_failure_too(tmp_path: Path) -> None:
+    with pytest.raises(pytest.fail.Exception, match="opens an export with soffice, and there is none"):
+        viewer("soffice", str(tmp_path))
 
 
 def test_make_says_which_programs_are_missing(checkout: Path, tmp_path: Path) -> None:
@@ -27,7 +32,8 @@ def test_make_says_which_programs_are_missing(checkout: Path, tmp_path: Path) ->
         text=True,
         check=True,
     )
-    assert "chromium" in answer.stderr
+    for program in ("chromium", "pdftoppm", "soffice", "xelatex", "lualatex", "pdflatex"):
+        assert program in answer.stderr
     assert "pdftotext" not in answer.stderr
     there = subprocess.run([checkout / ".ci" / "viewers"], env=os.environ, capture_output=True, text=True, check=True)
     assert there.stdout + there.stderr == ""
