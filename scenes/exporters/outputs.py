@@ -138,14 +138,17 @@ class Output:
         return symbol(ref.name, token if isinstance(token, int) else None, self.trace.example.norm)
 
     def _cells(self, labels: Sequence[Label]) -> Iterator[Label | Line]:
+        of_token = len(Reference.parse(labels[0].ref).index) == 2
         place = -1
         for label in labels:
             *_, index = Reference.parse(label.ref).index or (0,)
             if isinstance(index, int):
-                if len(labels) > 1 and index > place + 1:
+                if (of_token or len(labels) > 1) and index > place + 1:
                     yield self.wording.elided(index - place - 1)
                 place = index
             yield label
+        if of_token and place + 1 < self.trace.example.n_features:
+            yield self.wording.elided(self.trace.example.n_features - place - 1)
 
     def description(self, clip: Clip) -> str:
         """What a state's picture shows, for who does not see it: its heading and its numbers."""

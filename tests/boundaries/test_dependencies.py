@@ -57,7 +57,8 @@ def test_the_packages_declare_what_they_import(checkout: Path, project: dict[str
 
 
 def test_the_tests_declare_what_they_import(checkout: Path, project: dict[str, Any]) -> None:
-    requirements = [*project["dependencies"], *project["optional-dependencies"]["test"]]
+    extras = project["optional-dependencies"]
+    requirements = [*project["dependencies"], *extras["slides"], *extras["test"]]  # which asks for the slides' too
     assert undeclared(sources(checkout / "tests"), requirements) == set()
 
 

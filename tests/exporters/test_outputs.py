@@ -62,6 +62,8 @@ def test_a_long_row_says_how_many_are_not_shown(fake: Fake, r44: Example) -> Non
     output = example.outputs[0]
     [row] = [row for row in output.figures(output.clip("b1").labels) if row.symbol.text == "r₁"]
     assert row.text == "(−1.500, −1.414, … 9 more …, −0.557)"
+    [alone] = output.figures([label for label in row.labels if label.ref == "resid_mid[0,1]"])
+    assert alone.text == "(… 1 more …, −1.414, … 10 more …)"
 
 
 def test_of_several_sizes_the_largest_is_taken(fake: Fake, r44: Example) -> None:
