@@ -80,7 +80,7 @@ def test_each_language_and_theme_has_a_deck(folder: Path) -> None:
 
 
 def test_a_title_then_a_slide_for_each_state(folder: Path, rendered: Rendered) -> None:
-    deck = Presentation(str(folder / "r44-en.pptx"))
+    deck: Any = Presentation(str(folder / "r44-en.pptx"))
     assert deck.slide_width * 9 == deck.slide_height * 16
     assert "type" not in deck.element.find(qn("p:sldSz")).attrib
     title, *states = [slide.shapes.title.text_frame.text for slide in deck.slides]
@@ -191,7 +191,7 @@ def test_gifs_instead_of_clips(fake: Fake, r44: Example) -> None:
     _, *states = slides(made / "r44-zh.pptx")
     for number, slide in enumerate(states):
         [picture] = pictures(slide)
-        gif = Image.open(BytesIO(picture.image.blob))
+        gif: Any = Image.open(BytesIO(picture.image.blob))
         assert gif.format == "GIF"
         assert "loop" not in gif.info  # played once
         first = block_of(np.asarray(gif.convert("RGB")))

@@ -58,10 +58,11 @@ def test_the_deck_of_a_real_film(film: Path, window: Callable[..., Window], tmp_
 
 
 def test_exporting_never_loads_manim(film: Path, tmp_path: Path) -> None:
-    commands = [["export", form, str(film), "-o", str(tmp_path / f"{form}.html")] for form in ("page", "reveal")]
+    forms = ("page", "reveal", "pptx", "beamer")
+    commands = [["export", form, str(film), "-o", str(tmp_path / f"{form}.html")] for form in forms]
     program = (
         "import json, sys; from addnorm.scenes.cli import main; "
-        f"assert [main(command) for command in {json.dumps(commands)}] == [0, 0]; "
+        f"assert [main(command) for command in {json.dumps(commands)}] == [0, 0, 0, 0]; "
         "print('manim' in sys.modules)"
     )
     assert subprocess.check_output([sys.executable, "-c", program], text=True).splitlines()[-1] == "False"
