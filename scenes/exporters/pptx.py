@@ -9,6 +9,7 @@ with the caption and the figures.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -22,7 +23,7 @@ from addnorm.scenes.exporters.decks import Deck, decks, legend, notes, one_line
 from addnorm.scenes.exporters.gif import write_gif
 from addnorm.scenes.exporters.outputs import Clip, Output, Rendered
 from addnorm.scenes.paths import asset
-from addnorm.scenes.text import plain
+from addnorm.scenes.text import plain, text_width
 from addnorm.scenes.theme import MEANINGS, load_theme
 
 try:
@@ -32,7 +33,7 @@ try:
     from pptx.opc.constants import RELATIONSHIP_TYPE
     from pptx.oxml import parse_xml
     from pptx.oxml.ns import nsdecls, qn
-    from pptx.util import Emu
+    from pptx.util import Emu, Pt
 except ModuleNotFoundError as error:
     raise AddnormError("pptx: needs a library that is not there; type: pip install python-pptx") from error
 
@@ -41,6 +42,10 @@ _MARGIN = _WIDTH // 20
 _LAYOUTS = ("Title Slide", "Title Only")
 _CULTURES = {"zh": "zh-CN", "en": "en-US"}
 _GIF_LINES = 1080
+_TITLE_SIZE = 44
+_TITLE_ROOM = 110.0
+"""How wide a title may be, in widths of a digit, to stay on three or four lines of the master's size."""
+
 _DRAWING = "http://schemas.openxmlformats.org/drawingml/2006/main"
 
 
@@ -58,7 +63,10 @@ def export(examples: Sequence[Rendered], target: Path, *, per_state_gif: bool = 
 
 def _add_title(presentation: Any, output: Output) -> None:
     slide = presentation.slides.add_slide(presentation.slide_layouts.get_by_name(_LAYOUTS[0]))
-    _entitle(slide, one_line(output.title), output.language)
+    title = one_line(output.title)
+    _entitle(slide, title, output.language)
+    if (width := text_width(title)) > _TITLE_ROOM:
+        slide.shapes.title.text_frame.paragraphs[0].font.size = Pt(_TITLE_SIZE * math.sqrt(_TITLE_ROOM / width))
     symbols = slide.placeholders[1].text_frame.paragraphs[0]
     for named in legend(output):
         run = symbols.add_run()

@@ -200,6 +200,14 @@ def test_gifs_instead_of_clips(fake: Fake, r44: Example) -> None:
         assert [*slide.element.iter(qn("p:timing"))] == []
 
 
+def test_a_long_title_is_set_smaller(fake: Fake, r44: Example) -> None:
+    [example] = read_outputs([fake.folder(replace(r44, title={"zh": "很长的标题" * 40}))])
+    made = export(FORMATS["pptx"], [example])
+    [paragraph] = slides(made / "r44-zh.pptx")[0].shapes.title.text_frame.paragraphs
+    assert 20 < paragraph.font.size.pt < 30
+    assert len(paragraph.text) == 200
+
+
 def test_impress_shows_each_still_and_a_users_title_as_it_is(fake: Fake, r44: Example, tmp_path: Path) -> None:
     [example] = read_outputs([fake.folder(replace(r44, title={"zh": NAUGHTY}))])
     deck = export(FORMATS["pptx"], [example], tmp_path / "pptx") / "r44-zh.pptx"
