@@ -165,7 +165,7 @@ class _Work:
 
     def file(self, name: str) -> Path:
         """A working file. It has no suffix, so that nobody takes it for a picture or a video."""
-        return self.folder / f"{self.number} {name}"
+        return self.folder / f"{self.number} {name}".replace(".", " ")
 
     def shoot(self, name: str) -> Json | None:
         """Film a state and return the clip's record, or take a picture of what is not to move."""

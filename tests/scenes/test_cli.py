@@ -298,10 +298,14 @@ def test_interrupted_it_says_so_and_leaves_nothing(
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     ) as process:
-        assert process.stdout
-        assert [process.stdout.readline() for _ in range(jobs)] == ["filming\n"] * jobs
-        send(process.pid, number)
-        out, err = process.communicate()  # which also waits for all that write there
+        try:
+            assert process.stdout
+            assert [process.stdout.readline() for _ in range(jobs)] == ["filming\n"] * jobs
+            send(process.pid, number)
+            out, err = process.communicate()  # which also waits for all that write there
+        except BaseException:
+            os.killpg(process.pid, signal.SIGKILL)  # or leaving the block would wait for ever
+            raise
     assert (process.returncode, out) == (status, "")
     assert err == "addnorm: interrupted; what was published before is as it was\n"
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
