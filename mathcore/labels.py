@@ -27,12 +27,12 @@ _POWER_OF_TEN = re.compile(r"(-?)(?:([0-9.]+)×)?10([⁻⁰¹²³⁴⁵⁶⁷⁸
 
 @dataclass(frozen=True)
 class NumberStyle:
-    """How a number is written; made by one of the four constructors.
+    """How a number is written; made by one of the five constructors.
 
     ``small`` says that in fixed places the whole row would read as zeros, so it is written in powers of ten.
     """
 
-    kind: Literal["cell", "statistic", "parameter", "detail"]
+    kind: Literal["cell", "statistic", "parameter", "detail", "rounded"]
     decimals: int = 0
     small: bool = False
 
@@ -52,6 +52,11 @@ class NumberStyle:
         return cls("detail", decimals)
 
     @classmethod
+    def rounded(cls, decimals: int) -> NumberStyle:
+        """As ``detail``, for what the example gives too, where its own digits are too many to print."""
+        return cls("rounded", decimals)
+
+    @classmethod
     def parameter(cls) -> NumberStyle:
         """For a number that somebody chose: its shortest exact form."""
         return cls("parameter")
@@ -64,7 +69,7 @@ class NumberStyle:
     @property
     def significant(self) -> int:
         """How many digits a power of ten is given."""
-        return self.decimals + 1 if self.kind == "detail" else 3
+        return self.decimals + 1 if self.kind in ("detail", "rounded") else 3
 
 
 @dataclass(frozen=True)
@@ -158,18 +163,18 @@ def shown_style(trace: Trace, reference: Reference | str, style: NumberStyle) ->
     """The style a number is shown in when ``style`` is asked for.
 
     In the details, what the example gives is shown as given. A row of which nothing would be seen in fixed
-    places (in the details: fewer than two digits) is shown in powers of ten.
+    places (in the details and where it is rounded: fewer than two digits) is shown in powers of ten.
     """
     ref = _parsed(reference)
     activation = trace[ref.name]
     if style.kind == "detail" and not activation.inputs:
         return NumberStyle.parameter()
-    if style.kind in ("cell", "detail"):
+    if style.kind in ("cell", "detail", "rounded"):
         in_row = activation.axes[-1:] in (("feature",), ("key",))
         index = ref.index[:-1] if in_row else ref.index
         largest = float(np.abs(activation.value[tuple(slice(None) if i == "*" else i for i in index)]).max())
         seen = _significant(f"{largest:.{style.decimals}f}")
-        return replace(style, small=largest > 0 and seen < (2 if style.kind == "detail" else 1))
+        return replace(style, small=largest > 0 and seen < (1 if style.kind == "cell" else 2))
     return style
 
 

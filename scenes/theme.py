@@ -22,6 +22,9 @@ PIXEL = FRAME_HEIGHT / 1080
 SAFE_MARGIN = 0.05
 """The share of the width and of the height that stays free of text on each side."""
 
+AREA, BAND, OUTLINE = TINTS = (0.12, 0.2, 0.7)
+"""The shares in which tints have their colour: of areas, of the band μ ± σ, of the outline around rows."""
+
 MEANINGS: Mapping[str, str] = MappingProxyType(
     {
         "resid_pre": "x",
@@ -73,6 +76,12 @@ class Theme:
             for over, under in zip(_channels(self.color(role)), _channels(self.colors["ground"]), strict=True)
         )
         return "#" + "".join(f"{value:02X}" for value in mixed)
+
+    def counterparts(self, other: Theme) -> Mapping[str, str]:
+        """What each colour of this theme, tints included, is in another one."""
+        roles = [role for role in self.colors if role != "ground"]
+        tints = {self.blend(role, share): other.blend(role, share) for role in roles for share in TINTS}
+        return tints | {self.color(role): other.color(role) for role in self.colors}
 
 
 def _channels(color: str) -> tuple[str, str, str]:

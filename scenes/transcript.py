@@ -74,12 +74,20 @@ def _numbers(labels: list[Label], wording: Wording) -> Iterator[str]:
     """The numbers of one row as shown; between those that are not neighbours, how many are left out."""
     place = -1
     for label in labels:
-        *_, index = Reference.parse(label.ref).index or (0,)
-        if isinstance(index, int):
-            if hidden := len(labels) > 1 and index - place - 1:
+        index = feature_of(label)
+        if index is not None:
+            if hidden := index - place - 1:
                 yield plain(wording.elided(hidden))
             place = index
         yield label.text
+
+
+def feature_of(label: Label) -> int | None:
+    """Which feature of a row a number belongs to; None for what is no number of a row."""
+    ref = Reference.parse(label.ref)
+    *_, index = ref.index or ("",)
+    statistic = len(ref.index) == 1 and ref.name.startswith("ln.")
+    return index if isinstance(index, int) and not statistic else None
 
 
 def _said(line: Line) -> str:

@@ -7,6 +7,7 @@ from manim import Circle, VGroup, VMobject
 from addnorm.scenes.elements.lettering import Lettering, Pen
 from addnorm.scenes.elements.shapes import STROKE, box, segment
 from addnorm.scenes.text import Line
+from addnorm.scenes.theme import AREA
 
 
 class Block(VGroup):
@@ -20,7 +21,7 @@ class Block(VGroup):
 def block(pen: Pen, line: Line, x: float, y: float, width: float, height: float, size: float, role: str) -> Block:
     """A box with a centred word or symbol in it, centred on (x, y)."""
     color = pen.theme.color(role)
-    frame = box(x, y, width, height, color, pen.theme.blend(role, 0.12), STROKE)
+    frame = box(x, y, width, height, color, pen.theme.blend(role, AREA), STROKE)
     return Block(frame, pen.write(line, size).center_on(x, y))
 
 

@@ -1,28 +1,28 @@
 """A handout to print: each state with its picture, its caption and its figures, and a sheet to recompute them.
 
-Typst sets it from the bundled fonts; pictures are the render's vector stills, those of the light theme where it
-was rendered. The answers to the sheet are on the last page.
+Typst sets it from the bundled fonts. Pictures are the render's vector stills in the light theme's colours, so they
+print well on white. The answers to the sheet are on the last page.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from addnorm.mathcore.labels import Label
 from addnorm.mathcore.symbols import Symbol, definitions
-from addnorm.scenes.exporters.decks import one_line
-from addnorm.scenes.exporters.outputs import Clip, Figures, Output, Rendered
-from addnorm.scenes.exporters.vectors import compiled, read_svg
-from addnorm.scenes.exporters.worksheet import Row, Worksheet, worksheet
+from addnorm.scenes.exporters.decks import Deck, one_line
+from addnorm.scenes.exporters.outputs import FIRST_THEME, Clip, Figures, Output, Rendered
+from addnorm.scenes.exporters.vectors import compiled, picture
+from addnorm.scenes.exporters.worksheet import Entry, Worksheet, worksheet
 from addnorm.scenes.paths import asset
 from addnorm.scenes.text import Line, Wording, value_line
 from addnorm.scenes.theme import MEANINGS, load_theme
 from addnorm.scenes.typeset import drawable, scripted, scripts_meet
 
-_THEME = "light"
+_THEME = load_theme("light")
 Json = dict[str, Any]
 
 
@@ -31,20 +31,20 @@ def export(examples: Sequence[Rendered], target: Path) -> None:
     target.mkdir()
     template = asset("exporters", "handout", "handout.typ").read_bytes()
     for language in dict.fromkeys(language for example in examples for language in example.languages):
-        outputs = [example.output(language, _THEME) for example in examples if language in example.languages]
-        ids = "-".join(output.trace.example.id for output in outputs)
-        pdf = compiled(template, data=json.dumps(_document(outputs), ensure_ascii=False))
-        (target / f"{ids}-{language}.pdf").write_bytes(pdf)
+        outputs = (example.output(language, _THEME.name) for example in examples if language in example.languages)
+        deck = Deck(language, FIRST_THEME, tuple(outputs))
+        pdf = compiled(template, data=json.dumps(_document(deck), ensure_ascii=False))
+        (target / f"{deck.name}.pdf").write_bytes(pdf)
 
 
-def _document(outputs: Sequence[Output]) -> Json:
-    wording = outputs[0].wording
-    words = {key: _line(wording.line(f"handout.{key}")) for key in ("sheet", "given", "fill", "answers")}
+def _document(deck: Deck) -> Json:
+    wording = deck.outputs[0].wording
+    words = {key: _line(wording.line(f"handout.{key}")) for key in ("sheet", "answers")}
     return {
-        "title": " / ".join(dict.fromkeys(one_line(output.title) for output in outputs)),
-        "language": outputs[0].language,
+        "title": deck.title,
+        "language": deck.language,
         "words": words | {"feature": _line(wording.line("page.feature"))},
-        "parts": [_part(output) for output in outputs],
+        "parts": [_part(output) for output in deck.outputs],
     }
 
 
@@ -53,18 +53,25 @@ def _part(output: Output) -> Json:
         "title": _text(output.title),
         "states": [_state(output, clip) for clip in output.clips],
         "remarks": [*_remarks(output)],
-        "sheet": _sheet(output),
+        "sheet": _sheet(output, worksheet(output.trace)),
     }
 
 
 def _state(output: Output, clip: Clip) -> Json:
+    figures = output.figures(clip.labels)
     return {
         "heading": _line(clip.heading),
-        "svg": read_svg(clip.still),
+        "picture": picture(clip.still, load_theme(output.theme), _THEME),
         "description": one_line(output.description(clip)),
         "caption": _line(clip.caption),
-        "figures": [_figures(row) for row in output.figures(clip.labels)],
+        "numbers": [_figures(row) for row in figures if len(row.labels) == 1],
+        "rows": [_figures(row) for row in figures if len(row.labels) > 1],
     }
+
+
+def _figures(row: Figures) -> Json:
+    cells = (value_line(cell) if isinstance(cell, Label) else cell for cell in row.cells)
+    return {"symbol": [_math(row.symbol)], "cells": [_line(cell, color=False) for cell in cells]}
 
 
 def _remarks(output: Output) -> Iterator[Json]:
@@ -77,42 +84,38 @@ def _remarks(output: Output) -> Iterator[Json]:
             yield {"heading": _line(wording.line(f"{board.film}.transcript.{part}")), "lines": lines}
 
 
-def _sheet(output: Output) -> Json:
-    sheet, example = worksheet(output.trace), output.trace.example
-    places = str(example.display.statistics_decimals)
-    wording = Wording(output.language, output.trace, {**output.film.names, "places": places})
-    remarks = ("exact" if sheet.exact else "rounded", *(("selected",) if sheet.window.hidden else ()))
+def _sheet(output: Output, sheet: Worksheet) -> Json:
+    example, window = output.trace.example, sheet.window
     formulas = definitions(example.norm, example.followed, example.n_features)
-    given = [_row(row, sheet, given=True) for row in sheet.given]
-    steps = groupby(sheet.steps, lambda row: row.vector)
     return {
-        "remarks": [_line(wording.line(f"handout.{key}")) for key in remarks],
+        "instructions": [*_instructions(output, sheet)],
         "formulas": [[("math", f"display({formula.math})", None)] for formula in formulas],
-        "columns": [_text(column) for column in _across(sheet, [str(n + 1) for n in sheet.window.shown])],
-        "vectors": [row for row in given if row["vector"]],
-        "scalars": [row for row in given if not row["vector"]],
-        "steps": [[_row(row, sheet, given=False) for row in group] for _, group in steps],
+        "parameters": [_entry(entry) for entry in sheet.parameters],
+        "features": [_text(str(n + 1)) for n in window.shown],
+        "gap": window.gap,
+        "hidden": _line(output.wording.elided(window.hidden)),
+        "columns": [_entry(entry) for entry in sheet.rows],
+        "source": [entry.symbol for entry in sheet.rows].index(sheet.source),
+        "statistics": [_entry(entry) for entry in sheet.statistics],
     }
 
 
-def _row(row: Row, sheet: Worksheet, *, given: bool) -> Json:
-    texts = [label.text for label in row.labels]
-    cells = _across(sheet, texts) if row.vector else texts
-    named = [_math(row.symbol)]
-    return {"symbol": named, "cells": [_text(cell) for cell in cells], "given": given, "vector": row.vector}
-
-
-def _across(sheet: Worksheet, texts: Sequence[str]) -> list[str]:
-    """The texts of a row's columns, with one for those that are left out."""
-    columns = [*texts]
+def _instructions(output: Output, sheet: Worksheet) -> Iterator[list[_Piece]]:
+    """What to do with the sheet, and what it cannot give."""
+    names = {
+        "places": str(output.trace.example.display.statistics_decimals),
+        "sum_places": str(sheet.places.total if sheet.places else ""),
+        "count": str(len(sheet.window.shown)),
+    }
+    wording = Wording(output.language, output.trace, {**output.film.names, **names})
+    yield _line(wording.line("handout.exact" if sheet.places else "handout.rounded"))
     if sheet.window.hidden:
-        columns.insert(sheet.window.gap, "…")
-    return columns
+        yield _line(wording.line("handout.selected"))
 
 
-def _figures(row: Figures) -> Json:
-    cells = (value_line(cell) if not isinstance(cell, tuple) else cell for cell in row.cells)
-    return {"symbol": [_math(row.symbol)], "cells": [_line(cell, color=False) for cell in cells]}
+def _entry(entry: Entry) -> Json:
+    cells = [_text(label.text) for label in entry.labels]
+    return {"symbol": [_math(entry.symbol)], "cells": cells, "given": entry.given}
 
 
 # Lines as the template takes them: (kind, text, colour) for each piece.
@@ -121,7 +124,7 @@ _Piece = tuple[str, str, str | None]
 
 
 def _math(named: Symbol, *, color: bool = True) -> _Piece:
-    shade = load_theme(_THEME).color(named.quantity) if color and named.quantity in MEANINGS else None
+    shade = _THEME.color(named.quantity) if color and named.quantity in MEANINGS else None
     return ("math", named.math, shade)
 
 

@@ -2,74 +2,85 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from addnorm.mathcore.labels import Label, NumberStyle, detail_style, label
-from addnorm.mathcore.recompute import sheet_places
+from addnorm.mathcore.recompute import SheetPlaces, given_style, sheet_places
 from addnorm.mathcore.symbols import Symbol, symbol
 from addnorm.mathcore.trace import Trace
 from addnorm.scenes.storyboard import Window, elide_middle
 from addnorm.scenes.text import is_constant
 
 MOST_FEATURES, SHOWN_FEATURES = 8, 6
-"""A row of more features than that is shown in part."""
+"""A row of more features than that is worked out in part."""
 
 
 @dataclass(frozen=True)
-class Row:
-    """A quantity of the sheet: a row by features, or one number."""
+class Entry:
+    """A quantity of the sheet: a row, with a label for each feature shown, or one number. ``given`` or asked for."""
 
     symbol: Symbol
     labels: tuple[Label, ...]
-    vector: bool
+    given: bool
 
 
 @dataclass(frozen=True)
 class Worksheet:
-    """``given`` is printed; ``steps`` are to be filled in, in their order.
+    """``rows`` in the order of the computation; ``statistics`` are those of the row named ``source``.
 
-    Where ``exact``, whoever takes the printed digits and rounds at the end gets every digit of the answers. Of a
-    row of many features only those in ``window`` are worked out, and the statistics of the whole row are given.
+    With ``places``, whoever takes the printed digits and rounds at the end gets every digit that is asked for; without,
+    the last ones may differ. Of a row of many features only those in ``window`` are worked out, and the statistics
+    of the whole row are given.
     """
 
     window: Window
-    exact: bool
-    given: tuple[Row, ...]
-    steps: tuple[Row, ...]
+    places: SheetPlaces | None
+    parameters: tuple[Entry, ...]
+    rows: tuple[Entry, ...]
+    source: Symbol
+    statistics: tuple[Entry, ...]
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """All that is printed or asked for."""
+        return (*self.parameters, *self.rows, *self.statistics)
 
 
 def worksheet(trace: Trace) -> Worksheet:
-    """The sheet for the followed token: r, μ, σ² and u; in pre-norm r comes last."""
+    """The sheet for the followed token: from x and O to r, μ, σ² and u; in pre-norm r comes last."""
     example = trace.example
-    followed, window = example.followed, elide_middle(example.n_features, MOST_FEATURES, SHOWN_FEATURES)
-    places = sheet_places(trace, followed, window.shown)
-    answer = detail_style(example)
-    printed = NumberStyle.detail(answer.decimals if places is None else places)
+    followed, answer = example.followed, detail_style(example)
+    window = elide_middle(example.n_features, MOST_FEATURES, SHOWN_FEATURES)
+    exact = sheet_places(trace, followed, window.shown)
+    places = exact or SheetPlaces(answer.decimals, answer.decimals)
 
-    def row(quantity: str, style: NumberStyle) -> Row:
-        shown = tuple(label(trace, f"{quantity}[{followed},{n}]", style) for n in window.shown)
-        return Row(symbol(quantity, followed, example.norm), shown, vector=True)
+    def labels(refs: Sequence[str], style: NumberStyle) -> tuple[Label, ...]:
+        return tuple(label(trace, ref, style) for ref in refs)
 
-    def number(ref: str, style: NumberStyle) -> Row:
-        return Row(symbol(ref.partition("[")[0]), (label(trace, ref, style),), vector=False)
+    def given(named: Symbol, refs: Sequence[str]) -> Entry:
+        return Entry(named, labels(refs, given_style(trace, refs, places.given)), given=True)
 
-    def parameter(name: str) -> Row:
-        if is_constant(trace[name].value):
-            return number(f"{name}[*]", NumberStyle.parameter())
-        shown = tuple(label(trace, f"{name}[{n}]", NumberStyle.parameter()) for n in window.shown)
-        return Row(symbol(name), shown, vector=True)
+    def row(quantity: str) -> list[str]:
+        return [f"{quantity}[{followed},{n}]" for n in window.shown]
 
-    refs = (f"ln.mean[{followed}]", f"ln.var[{followed}]")
-    statistics = tuple(number(ref, printed if window.hidden else answer) for ref in refs)
-    total, output = row("resid_mid", printed), row("ln.out", answer)
-    computed = () if window.hidden else statistics
-    given = (
-        row("resid_pre", printed),
-        row("attn_out", printed),
-        number("eps", NumberStyle.parameter()),
-        parameter("gamma"),
-        parameter("beta"),
-        *(statistics if window.hidden else ()),
+    def of_token(quantity: str) -> Symbol:
+        return symbol(quantity, followed, example.norm)
+
+    varying = [name for name in ("gamma", "beta") if not is_constant(trace[name].value)]
+    parameters = (
+        Entry(symbol("eps"), labels(["eps"], NumberStyle.parameter()), given=True),
+        *(given(symbol(name), [f"{name}[*]"]) for name in ("gamma", "beta") if name not in varying),
     )
-    steps = (*computed, output, total) if example.norm == "pre" else (total, *computed, output)
-    return Worksheet(window, places is not None, given, steps)
+    x, update = (given(of_token(name), row(name)) for name in ("resid_pre", "attn_out"))
+    total = Entry(of_token("resid_mid"), labels(row("resid_mid"), NumberStyle.detail(places.total)), given=False)
+    affine = (given(symbol(name), [f"{name}[{n}]" for n in window.shown]) for name in varying)
+    output = Entry(of_token("ln.out"), labels(row("ln.out"), answer), given=False)
+    partial = bool(window.hidden)
+    style = NumberStyle.detail(places.given) if partial else answer
+    statistics = tuple(
+        Entry(symbol(name), labels([f"{name}[{followed}]"], style), given=partial) for name in ("ln.mean", "ln.var")
+    )
+    pre = example.norm == "pre"
+    rows = (x, *affine, output, update, total) if pre else (x, update, total, *affine, output)
+    return Worksheet(window, exact, parameters, rows, (x if pre else total).symbol, statistics)

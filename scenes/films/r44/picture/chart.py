@@ -32,7 +32,7 @@ from addnorm.scenes.films.r44.picture.easel import (
 )
 from addnorm.scenes.storyboard import Element, State
 from addnorm.scenes.text import symbol_line, value_line
-from addnorm.scenes.theme import TYPE
+from addnorm.scenes.theme import BAND, TYPE
 
 CUT_ROOM = 0.48
 """Height of the room beyond a chart's bars in which those that are cut end, with their values."""
@@ -128,7 +128,7 @@ def value_chart(easel: Easel, passage: Passage) -> Chart:
     (mean, next_mean), (half, next_half) = passage.mean, passage.half
     ground = Ground(*scales, (left,), (right,))
     pink = theme.color("statistics")
-    band = Band((mean, half), (next_mean, next_half), ground, trace, theme.blend("statistics", 0.2))
+    band = Band((mean, half), (next_mean, next_half), ground, trace, theme.blend("statistics", BAND))
     band.set_stroke(pink, THIN)
     level = Level(mean, next_mean, Ground(*scales, *_dash_sides(left, right)), trace, pink)
     level.set_stroke(theme.color("ground"), THIN, background=True)  # keeps it apart from the bars it crosses

@@ -21,7 +21,7 @@ from addnorm.scenes.films.r44.picture.easel import (
 )
 from addnorm.scenes.storyboard import Element, State
 from addnorm.scenes.text import relation_line, token_line
-from addnorm.scenes.theme import TYPE
+from addnorm.scenes.theme import OUTLINE, TYPE
 
 
 class NamedRow(VGroup):
@@ -65,7 +65,8 @@ def position(easel: Easel, element: Element, state: State) -> Mobject:
         easel.y(state, element.name.removeprefix("row.")) for element in state.elements if element.kind == "named_row"
     ]
     top, bottom, right = max(ys) + 0.68, min(ys) - 0.55, ROWS_RIGHT + 0.2
-    around = outline((LEFT + right) / 2, (top + bottom) / 2, right - LEFT, top - bottom, pen.theme.blend("x", 0.7), 2.5)
+    tint = pen.theme.blend("x", OUTLINE)
+    around = outline((LEFT + right) / 2, (top + bottom) / 2, right - LEFT, top - bottom, tint, 2.5)
     line = token_line(easel.trace, followed)
     width = chip_width(pen, [line])
     return Position(around, token_chip(pen, line, LEFT + 0.3 + width / 2, top, width, TYPE.note, followed=True))
