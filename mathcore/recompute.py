@@ -61,15 +61,16 @@ def sheet_places(trace: Trace, followed: int, features: Sequence[int]) -> SheetP
 
 
 def given_style(trace: Trace, refs: Sequence[str], places: int) -> NumberStyle:
-    """The style in which a sheet prints a row: as the example gives it, unless that takes more places.
+    """The style in which a sheet prints a row: as the example gives it, if that is all of it and takes no more places.
 
-    A trained model's numbers do; they and what is computed are rounded.
+    Else it is rounded. A trained model's numbers are: float32's shortest digits stand for a number near them.
     """
     if trace[refs[0].partition("[")[0]].inputs:
         return NumberStyle.detail(places)
-    as_given = (Decimal(label(trace, ref, NumberStyle.parameter()).ascii) for ref in refs)
-    fits = all(int(number.as_tuple().exponent) >= -places for number in as_given)
-    return NumberStyle.parameter() if fits else NumberStyle.rounded(places)
+    as_given = [label(trace, ref, NumberStyle.parameter()) for ref in refs]
+    fits = all(int(_read(each).as_tuple().exponent) >= -places for each in as_given)
+    whole = all(float(each.ascii) == each.value for each in as_given)
+    return NumberStyle.parameter() if fits and whole else NumberStyle.rounded(places)
 
 
 def _tried(trace: Trace) -> range:

@@ -18,11 +18,12 @@ from addnorm.scenes.exporters.outputs import FIRST_THEME, Clip, Figures, Output,
 from addnorm.scenes.exporters.vectors import compiled, picture
 from addnorm.scenes.exporters.worksheet import Entry, Worksheet, worksheet
 from addnorm.scenes.paths import asset
-from addnorm.scenes.text import Line, Wording, value_line
+from addnorm.scenes.text import Line, Wording, text_width, value_line
 from addnorm.scenes.theme import MEANINGS, load_theme
 from addnorm.scenes.typeset import drawable, scripted, scripts_meet
 
 _THEME = load_theme("light")
+_RUNNING_TITLE = 90.0  # widths of a digit
 Json = dict[str, Any]
 
 
@@ -42,10 +43,17 @@ def _document(deck: Deck) -> Json:
     words = {key: _line(wording.line(f"handout.{key}")) for key in ("sheet", "answers")}
     return {
         "title": deck.title,
+        "running": _shortened(drawable(deck.title)),
         "language": deck.language,
         "words": words | {"feature": _line(wording.line("page.feature"))},
         "parts": [_part(output) for output in deck.outputs],
     }
+
+
+def _shortened(text: str) -> str:
+    """As much of a text as fits a line in small letters."""
+    kept = next(n for n in range(len(text), -1, -1) if text_width(text[:n]) <= _RUNNING_TITLE)
+    return text if kept == len(text) else f"{text[:kept]}…"
 
 
 def _part(output: Output) -> Json:

@@ -41,11 +41,6 @@ class Worksheet:
     source: Symbol
     statistics: tuple[Entry, ...]
 
-    @property
-    def entries(self) -> tuple[Entry, ...]:
-        """All that is printed or asked for."""
-        return (*self.parameters, *self.rows, *self.statistics)
-
 
 def worksheet(trace: Trace) -> Worksheet:
     """The sheet for the followed token: from x and O to r, μ, σ² and u; in pre-norm r comes last."""

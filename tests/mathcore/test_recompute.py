@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from addnorm.mathcore import Display, Example, GivenOutput, Trace, detail_label, label, recompute_places, run
 from addnorm.mathcore.labels import NumberStyle
+from addnorm.mathcore.recompute import SheetPlaces, given_style, sheet_places
 
 
 def plain_example(row: list[float], output: list[float], **fields: object) -> Example:
@@ -101,3 +102,41 @@ def test_rows_in_powers_of_ten(scale: float) -> None:
     trace = run(plain_example([1 * scale, 2.5 * scale], [3.25 * scale, 0.0]))
     places = recompute_places(trace, 0)
     assert places is None or places >= 6
+
+
+def test_digits_that_read_as_a_constant_row_do_not_do() -> None:
+    """Up to eight places both features read 1, and with ε = 0 the root of their variance is zero."""
+    trace = run(plain_example([1.0, 1.000000004], [0, 0], eps=0.0))
+    assert recompute_places(trace, 0) == 9
+    assert sheet_places(trace, 0, (0, 1)) == SheetPlaces(9, 9)
+
+
+@pytest.mark.parametrize("row", [[1e-150, 3e-150], [1e150, 3e150], [5e-324, 1.0], [1e-300, -1e-300, 1e-310]])
+@pytest.mark.parametrize("norm", ["post", "pre"])
+def test_no_number_is_too_small_or_too_large_to_be_tried(row: list[float], norm: str) -> None:
+    fields: dict[str, object] = {"norm": norm, "eps": 0.0 if max(map(abs, row)) > 1e-155 else 1e-307}
+    trace = run(plain_example(row, row, **fields))
+    assert recompute_places(trace, 0) in (None, *range(6, 16))
+    sheet_places(trace, 0, range(len(row)))
+    sheet_places(trace, 0, (0,))
+
+
+def test_a_half_that_readers_round_in_two_ways_is_not_promised() -> None:
+    """The mean is 1.0000005 to the last digit: rounded to six places 1.000001, or to even 1.000000."""
+    trace = run(plain_example([1.0, 1.000001], [0, 0], eps=1.0))
+    assert recompute_places(trace, 0) is None
+    assert sheet_places(trace, 0, (0, 1)) is None
+
+
+def test_a_sum_may_have_fewer_places_than_its_terms() -> None:
+    """Five sixths twice: 0.833333 + 0.833333 is 1.666666 and not 1.666667, but rounded to one place less it is."""
+    trace = run(plain_example([5 / 6, 1 / 9], [5 / 6, 1 / 9]))
+    assert sheet_places(trace, 0, (0, 1)) == SheetPlaces(7, 6)
+
+
+def test_what_is_given_in_few_digits_is_printed_so() -> None:
+    trace = run(plain_example([0.5, 2], [1 / 3, 0.25]))
+    assert given_style(trace, ["resid_pre[0,0]", "resid_pre[0,1]"], 6) == NumberStyle.parameter()
+    refs = ["attn_out[0,0]", "attn_out[0,1]"]
+    style = given_style(trace, refs, 6)
+    assert [label(trace, ref, style).text for ref in refs] == ["0.333333", "0.250000"]
