@@ -23,13 +23,17 @@ def export(examples: Sequence[Rendered], target: Path) -> None:
                 _write_frames(clip, folder)
 
 
+def file_name(state: str, number: int, frames: int) -> str:
+    """The name of a clip's n-th frame of so many: ``b2-000.png`` is the first of several hundred."""
+    return f"{state}-{number:0{len(str(frames - 1))}}.png"
+
+
 def _write_frames(clip: Clip, folder: Path) -> None:
-    digits = len(str(clip.frames - 1))
     last, png = np.empty(0, dtype=np.uint8), b""
     for number, frame in enumerate(decode_frames(clip.video)):
         if not np.array_equal(frame, last):  # a hold is the same picture many times
             last, png = frame, _as_png(frame)
-        (folder / f"{clip.name}-{number:0{digits}}.png").write_bytes(png)
+        (folder / file_name(clip.name, number, clip.frames)).write_bytes(png)
 
 
 def _as_png(frame: np.ndarray[tuple[int, ...], np.dtype[np.uint8]]) -> bytes:
