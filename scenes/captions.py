@@ -8,7 +8,7 @@ from datetime import timedelta
 from fractions import Fraction
 from html import escape
 from typing import NamedTuple
-from unicodedata import east_asian_width
+from unicodedata import category, east_asian_width
 
 import srt
 
@@ -45,8 +45,12 @@ def reading_seconds(text: str, pace: float = 1.0) -> float:
 
 
 def as_srt(cues: Sequence[Cue]) -> bytes:
-    """The cues as a SubRip file: UTF-8, ``\\n`` at line ends."""
-    subtitles = (srt.Subtitle(0, start, end, text) for start, end, text in _legal(cues))
+    """The cues as a SubRip file: UTF-8, ``\\n`` at line ends.
+
+    It has no way to write what players take for tags, such as ``<b>``; an arrow is split by a word joiner, which is not
+    seen, for some take any line with one for the times of a cue.
+    """
+    subtitles = (srt.Subtitle(0, start, end, text.replace("-->", "--\u2060>")) for start, end, text in _legal(cues))
     return str(srt.compose(subtitles)).encode()
 
 
@@ -60,17 +64,23 @@ def as_vtt(cues: Sequence[Cue]) -> bytes:
 
 
 def _legal(cues: Sequence[Cue]) -> Iterator[tuple[timedelta, timedelta, str]]:
-    """The cues in milliseconds, without the blank lines that would end a cue early.
+    """The cues in milliseconds, without the blank lines that would end a cue early, and without those of no words.
 
-    Rounding keeps the order, so cues that do not overlap in the film do not in the file.
+    Rounding keeps the order, so cues that do not overlap in the film do not in the file. Control characters, which
+    players choke on, stand as their code points.
     """
     shown_until = Fraction(0)
     for cue in cues:
         if not shown_until <= cue.start < cue.end:
             raise ValueError(f"cues must follow one another and last: {cue} after {shown_until} s")
         shown_until = cue.end
-        text = "\n".join(line for line in cue.text.splitlines() if line.strip())
-        yield _milliseconds(cue.start), _milliseconds(cue.end), text
+        text = "\n".join(_visible(line) for line in cue.text.splitlines() if line.strip())
+        if text:
+            yield _milliseconds(cue.start), _milliseconds(cue.end), text
+
+
+def _visible(line: str) -> str:
+    return "".join(f"U+{ord(c):04X}" if category(c) == "Cc" and c != "\t" else c for c in line)
 
 
 def _milliseconds(seconds: Fraction) -> timedelta:
