@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from markdown_it import MarkdownIt
 
 from addnorm.mathcore import Example, GivenOutput, load_example, run
 from addnorm.scenes.films import FILMS
@@ -127,6 +128,25 @@ def test_no_text_of_an_example_acts_as_markup(r44: Example) -> None:
     assert lines[0].startswith("# \\# a ")
     assert any(line.startswith("\\- a ") for line in lines)
     assert SPECIAL.search(HOSTILE)
+
+
+STRANGE = f"{HOSTILE} <https://a.b> &lt; &#x; $$y$$ [x]: /y == | --- |\n\n# more\n```\n***"
+
+
+def test_a_commonmark_parser_finds_words_and_nothing_else(r44: Example) -> None:
+    """Whatever a title, a note or a caption says is read back as it was written, its blanks apart."""
+    caption = STRANGE.replace("{", "")
+    own = {"title": {"en": STRANGE}, "note": {"en": STRANGE}, "captions": {"en": {"b4": caption, "b3": "## x"}}}
+    parsed = MarkdownIt("commonmark").enable("table").parse(written(replace(r44, **own), "en"))  # type: ignore[arg-type]
+    said = [token for token in parsed if token.type == "inline"]
+    pieces = [piece for token in said for piece in token.children or ()]
+    assert {piece.type for piece in pieces} <= {"text", "text_special"}
+    texts = ["".join(piece.content for piece in token.children or ()) for token in said]
+    assert texts.count(" ".join(STRANGE.split())) == 3
+    assert "## x" in texts
+    kinds = {token.type for token in parsed}
+    assert not kinds & {"code_block", "fence", "html_block", "hr", "ordered_list_open"}
+    assert [token.tag for token in parsed if token.type == "heading_open"].count("h1") == 1
 
 
 def test_an_own_title_takes_the_place_of_the_films(r44: Example) -> None:
