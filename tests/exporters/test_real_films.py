@@ -11,13 +11,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 from playwright.sync_api import expect
 
 from addnorm.mathcore import load_example, run
 from addnorm.scenes.cli import main
+from addnorm.scenes.exporters.gif import write_gif
+from addnorm.scenes.exporters.outputs import read_outputs
 from addnorm.scenes.films import FILMS
 from addnorm.scenes.paths import find_example
 from addnorm.scenes.render import Order, render
+from addnorm.scenes.theme import load_theme
 from addnorm.scenes.video import Size
 from tests.exporters.conftest import STATES, Window, pixels
 
@@ -57,12 +61,40 @@ def test_the_deck_of_a_real_film(film: Path, window: Callable[..., Window], tmp_
     assert page.locator(".slides > section").evaluate_all("all => all.map(one => one.id)") == ["title", *STATES]
 
 
+def test_the_handout_of_a_real_film(film: Path, tmp_path: Path) -> None:
+    target = tmp_path / "handout"
+    assert main(["export", "handout", str(film), "-o", str(target)]) == 0
+    text = subprocess.check_output(["pdftotext", target / "r44-en.pdf", "-"], text=True)
+    assert len(text.split("\f")[:-1]) == 6
+    assert "−1.434875" in text.split("\f")[-2]
+    subprocess.run(["pdftoppm", "-r", "72", "-singlefile", target / "r44-en.pdf", target / "first"], check=True)
+    with Image.open(target / "first.ppm") as page:
+        ground = np.asarray(page.convert("RGB"))[200:300, 80:515]
+    assert np.median(ground, axis=(0, 1)).tolist() == [255, 255, 255]  # the film is dark, its print is light
+
+
+def test_the_gifs_of_a_real_film_are_flat_where_it_is(film: Path, tmp_path: Path) -> None:
+    """On every picture the ground is the theme's to the bit, and no other colour stands near to it."""
+    [example] = read_outputs([film])
+    ground = [int(load_theme("dark").color("ground")[n : n + 2], 16) for n in (1, 3, 5)]
+    for state in ("b2", "b3"):
+        path = tmp_path / f"{state}.gif"
+        write_gif(example.outputs[0].clip(state), path, "dark")
+        with Image.open(path) as gif:
+            for number in range(gif.n_frames):  # type: ignore[attr-defined]
+                gif.seek(number)
+                apart = np.abs(np.asarray(gif.convert("RGB")).astype(int) - ground).max(axis=2)
+                assert (apart == 0).mean() > 0.6
+                assert not ((apart > 0) & (apart < 9)).any()
+        assert path.stat().st_size < 200_000
+
+
 def test_exporting_never_loads_manim(film: Path, tmp_path: Path) -> None:
-    forms = ("page", "reveal", "pptx", "beamer")
+    forms = ("page", "reveal", "pptx", "beamer", "handout")
     commands = [["export", form, str(film), "-o", str(tmp_path / f"{form}.html")] for form in forms]
     program = (
         "import json, sys; from addnorm.scenes.cli import main; "
-        f"assert [main(command) for command in {json.dumps(commands)}] == [0, 0, 0, 0]; "
+        f"assert [main(command) for command in {json.dumps(commands)}] == [0] * {len(forms)}; "
         "print('manim' in sys.modules)"
     )
     assert subprocess.check_output([sys.executable, "-c", program], text=True).splitlines()[-1] == "False"
