@@ -71,8 +71,8 @@ _SHIFTS = np.array([2 * _BITS, _BITS, 0], dtype=np.uint32)
 
 
 def _packed(rgb: NDArray[np.uint8]) -> Packed:
-    channels = (rgb >> 8 - _BITS).astype(np.uint32) << _SHIFTS
-    packed: Packed = np.bitwise_or.reduce(channels, axis=-1)
+    red, green, blue = np.moveaxis(rgb >> 8 - _BITS, -1, 0).astype(np.uint32)
+    packed: Packed = red << 2 * _BITS | green << _BITS | blue
     return packed
 
 
