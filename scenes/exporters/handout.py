@@ -116,7 +116,10 @@ def _instructions(output: Output, sheet: Worksheet) -> Iterator[list[_Piece]]:
         "count": str(len(sheet.window.shown)),
     }
     wording = Wording(output.language, output.trace, {**output.film.names, **names})
+    asked = (label for entry in (*sheet.rows, *sheet.statistics) if not entry.given for label in entry.labels)
     yield _line(wording.line("handout.exact" if sheet.places else "handout.rounded"))
+    if sheet.places and any(label.decimals is None for label in asked):
+        yield _line(wording.line("handout.powers"))
     if sheet.window.hidden:
         yield _line(wording.line("handout.selected"))
 

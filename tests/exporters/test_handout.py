@@ -174,7 +174,7 @@ def test_a_title_of_many_words_stays_on_its_line(fake: Fake, r44: Example) -> No
     top = [word for word in second if word.top < 55]
     assert len({word.top for word in top}) == 1
     assert top[-1].text.endswith("…")
-    assert top[-1].right < width - 76
+    assert top[-1].right < width - 70
     assert pages(made)[0].count("goes on and on") == 12
 
 
@@ -201,12 +201,20 @@ def test_where_no_digits_suffice_it_says_approximately(fake: Fake, r44: Example)
     assert "≈" not in pages(handout(fake, r44))[-2]
 
 
+def test_where_powers_of_ten_are_asked_for_it_says_how_to_round_them(fake: Fake, wide: Example, r44: Example) -> None:
+    x, output = wide.x[:, :4] * 1e-9, wide.x[:, 4:8] * 1e-9
+    tiny = Example("tiny", x, GivenOutput(output), np.ones(4), np.zeros(4))
+    said = load_catalogue("en")["handout"]["powers"]
+    assert said in pages(handout(fake, tiny))[-2]
+    assert said not in pages(handout(fake, r44))[-2]
+
+
 def test_words_stand_apart_and_within_the_margins(fake: Fake, wide: Example, folder: Path) -> None:
     """With the longest numbers, too: nine places asked for, and γ and β that differ."""
     long = replace(wide, id="long", display=replace(wide.display, statistics_decimals=9), x=wide.x * 1000)
     for pdf in (folder / "r44-zh.pdf", folder / "r44-en.pdf", handout(fake, wide), handout(fake, long)):
         for width, found in words(pdf):
-            assert [word.text for word in found if word.left < 76 or word.right > width - 76] == []
+            assert [word.text for word in found if word.left < 70 or word.right > width - 70] == []
             assert overlapping(found) == []
 
 
