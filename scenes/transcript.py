@@ -71,23 +71,18 @@ def _name(label: Label, wording: Wording) -> str:
 
 
 def _numbers(labels: list[Label], wording: Wording) -> Iterator[str]:
-    """The numbers of one row as shown; between those that are not neighbours, how many are left out."""
+    """The numbers of one row as shown; where there are others between, before or after them, how many."""
+    of_token = len(Reference.parse(labels[0].ref).index) == 2
     place = -1
     for label in labels:
-        index = feature_of(label)
-        if index is not None:
-            if hidden := index - place - 1:
-                yield plain(wording.elided(hidden))
+        *_, index = Reference.parse(label.ref).index or (0,)
+        if isinstance(index, int):
+            if (of_token or len(labels) > 1) and index > place + 1:
+                yield plain(wording.elided(index - place - 1))
             place = index
         yield label.text
-
-
-def feature_of(label: Label) -> int | None:
-    """Which feature of a row a number belongs to; None for what is no number of a row."""
-    ref = Reference.parse(label.ref)
-    *_, index = ref.index or ("",)
-    statistic = len(ref.index) == 1 and ref.name.startswith("ln.")
-    return index if isinstance(index, int) and not statistic else None
+    if of_token and place + 1 < wording.trace.example.n_features:
+        yield plain(wording.elided(wording.trace.example.n_features - place - 1))
 
 
 def _said(line: Line) -> str:

@@ -30,7 +30,7 @@ from addnorm.scenes.paths import bundled_examples, find_example
 from addnorm.scenes.storyboard import State, Storyboard
 from addnorm.scenes.text import Line, Wording, languages, plain
 from addnorm.scenes.theme import themes
-from addnorm.scenes.transcript import feature_of, title_of, transcript
+from addnorm.scenes.transcript import title_of, transcript
 from addnorm.scenes.video import Size, decode_frames, read_metadata
 
 VALUES = "values.json"
@@ -138,11 +138,12 @@ class Output:
         return symbol(ref.name, token if isinstance(token, int) else None, self.trace.example.norm)
 
     def _cells(self, labels: Sequence[Label]) -> Iterator[Label | Line]:
+        of_token = len(Reference.parse(labels[0].ref).index) == 2
         place = -1
         for label in labels:
-            index = feature_of(label)
-            if index is not None:
-                if index > place + 1:
+            *_, index = Reference.parse(label.ref).index or (0,)
+            if isinstance(index, int):
+                if (of_token or len(labels) > 1) and index > place + 1:
                     yield self.wording.elided(index - place - 1)
                 place = index
             yield label
