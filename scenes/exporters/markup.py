@@ -11,6 +11,7 @@ from base64 import b64encode
 from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
 from io import BytesIO
+from logging import WARNING, getLogger
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -193,6 +194,7 @@ def _face(family: str, path: Path, characters: str) -> str:
     from fontTools.subset import Options, Subsetter
     from fontTools.ttLib import TTFont
 
+    getLogger("fontTools").setLevel(WARNING)  # where manim is loaded, whatever is logged is printed
     with TTFont(path, recalcTimestamp=False) as font:
         subsetter = Subsetter(Options(layout_features=_FEATURES, hinting=False, notdef_outline=True, name_IDs=[]))
         subsetter.options.drop_tables += ["FFTM"]  # a font editor's own

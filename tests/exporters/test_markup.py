@@ -114,3 +114,10 @@ def test_a_style_sheet_that_could_end_its_element_is_refused(monkeypatch: pytest
     monkeypatch.setattr(markup, "asset", lambda *_: sheet)
     with pytest.raises(AddnormError, match="would end the element"):
         bundled("bad.css")
+
+
+def test_fonts_are_made_without_a_word(caplog: pytest.LogCaptureFixture) -> None:
+    """In a session that also renders, manim has every message of every library printed."""
+    caplog.set_level("DEBUG")
+    assert fonts("seldom seen: ȶ")
+    assert [record.getMessage() for record in caplog.records] == []
