@@ -87,7 +87,7 @@ def breaches(vtt: str) -> list[str]:
     return found
 
 
-@settings(max_examples=150)
+@settings(max_examples=150, derandomize=True, deadline=None)
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"]) | st.sampled_from("-->\n\r <&;0:."))))
 def test_whatever_is_said_webvtt_keeps_its_grammar_and_subrip_its_cues(texts: list[str]) -> None:
     assert breaches(as_vtt(cues(texts)).decode()) == []
