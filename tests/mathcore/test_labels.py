@@ -88,13 +88,52 @@ def test_cells(number: float, text: str) -> None:
         (1.4999999999999998, 1e-15, "1.500"),
         (0.9999999999999999, 0, "1.000"),
         (0.9999999, 1e-15, "1.000"),
-        (0.3, 10, "0.300"),  # whole means nothing where the noise is that large: the digits stay
-        (0.0004, float("nan"), "0.000"),
-        (3, float("nan"), "3"),
+        (1, 1e-10, "1"),
+        (-0.9998, 3e-4, "−1.000"),  # whole means nothing where the noise is that large
+        (3, 1e-8, "3.000"),
+        (0, 1e-8, "0.000"),
+        (12345678, 1e-3, "12345678"),
     ],
 )
 def test_whole_up_to_noise(number: float, noise: float, text: str) -> None:
     assert format_number(number, CELL, noise=noise) == text
+
+
+@pytest.mark.parametrize(
+    ("number", "noise", "style", "text"),
+    [
+        (1.2345, 0.0005, CELL, "1.234"),
+        (1.2345, 0.00051, CELL, "1.23"),
+        (1.2345, 0.05, CELL, "1.2"),
+        (1.2345, 0.051, CELL, ""),
+        (12.345, 0.3, CELL, "12"),
+        (123.45, 3, CELL, "1.2×10²"),
+        (-123456.7, 3, CELL, "−1.23×10⁵"),
+        (-123456.7, 3, STATISTIC, "−1.23×10⁵"),
+        (-123456.7, 0.5, STATISTIC, "−123457"),
+        (123456789.5, 3, DETAIL, "1.234568×10⁸"),
+        (123456789.5, 300, DETAIL, "1.23457×10⁸"),
+        (0.0004, 0.0004, CELL, "0.000"),  # that it rounds to zero is certain
+        (0.0004, 0.0006, CELL, ""),
+        (0.0234, 0.002, CELL, ""),
+        (0, 0.002, CELL, ""),
+        (-4, 3, CELL, ""),
+        (-4, 0.05, CELL, "−4.0"),
+        (3, float("nan"), CELL, ""),
+        (3, float("inf"), STATISTIC, ""),
+        (1.234e-5, 1e-8, STATISTIC, "0.000012"),
+        (1.234e-7, 1e-10, STATISTIC, "1.23×10⁻⁷"),
+        (1.234e-7, 1e-9, STATISTIC, "1.2×10⁻⁷"),
+        (1.234e-7, 1e-8, STATISTIC, "0.000000"),
+        (1.234e-7, 1e-6, STATISTIC, ""),
+        (1e-17, 1e-8, STATISTIC, "0.000000"),
+        (1.2e-7, 1e-9, replace(CELL, small=True), "1.2×10⁻⁷"),
+        (1.2e-7, 1e-7, replace(CELL, small=True), "0.000"),
+        (0.1, 1, PARAMETER, "0.1"),
+    ],
+)
+def test_digits_in_doubt_are_left_out(number: float, noise: float, style: NumberStyle, text: str) -> None:
+    assert format_number(number, style, noise=noise) == text
 
 
 @pytest.mark.parametrize(
@@ -206,6 +245,15 @@ def test_what_is_shown_is_the_number_to_half_a_unit_in_the_last_place(
         assert float(displayed) == number
     else:
         assert abs(displayed - Decimal(number)) <= Decimal(5).scaleb(exponent - 1) * (1 + Decimal("1e-25"))
+
+
+@given(everyday, st.floats(0, 1e3), styles)
+def test_every_digit_that_is_shown_is_certain(number: float, noise: float, style: NumberStyle) -> None:
+    text = format_number(number, style, noise=noise)
+    assume(text and style.kind != "parameter")
+    exponent = Decimal(to_ascii(text)).as_tuple().exponent
+    assert isinstance(exponent, int)
+    assert Decimal(noise) <= Decimal(5).scaleb(exponent - 1) * (1 + Decimal("1e-14"))
 
 
 @given(finite, styles)
