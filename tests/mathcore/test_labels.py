@@ -346,8 +346,8 @@ def test_value_of_a_reference(trace: Trace) -> None:
     [
         ("resid_mid[0,4]", "resid_mid[0,4]: no feature 4; they count from 0 to 3"),
         ("resid_mid[3,0]", "resid_mid[3,0]: no token 3; they count from 0 to 2"),
-        ("resid_mid[0]", "resid_mid[0]: 1 indices; write resid_mid[token,feature]"),
-        ("eps[0]", "eps[0]: 1 indices; write eps"),
+        ("resid_mid[0]", "resid_mid[0]: 1 index; write resid_mid[token,feature]"),
+        ("eps[0]", "eps[0]: 1 index; write eps"),
         ("resid_mit[0,0]", '"resid_mit" is not in the trace of this example; did you mean "resid_mid"?'),
         ("resid_pre[0,*]", "resid_pre[0,*]: its entries differ, from 0 to 1; show them one by one"),
         ("r 1", '"r 1" is no reference; write it like resid_mid[0,2] or eps'),
