@@ -217,7 +217,7 @@ def format_number(
     if len(text) > style.room or (unseen and not whole) or places < 0:
         certain = min(style.significant, _exponent(magnitude) - last + 1) if magnitude else 0
         if certain >= min(FEWEST_DIGITS, style.significant):
-            return _signed(value, _rounded_power(magnitude, certain))
+            return _signed(value, _in_digits(magnitude, certain))
     if places < 0 or (places < style.decimals and _significant(text) < FEWEST_DIGITS):
         return ""
     return _signed(value, text)
@@ -304,11 +304,14 @@ def _shortest(magnitude: float, stored: str) -> str:
     return places if len(places) <= max(6, len(power)) else power
 
 
-def _rounded_power(magnitude: float, significant: int) -> str:
-    """So many digits of a number and a power of ten; fewer where that is all it has."""
+def _in_digits(magnitude: float, significant: int) -> str:
+    """So many digits of a number, fewer where that is all it has; as a power of ten unless it is about 1."""
     digits, exponent = _digits(magnitude, "float64")
+    about_one = -2 <= exponent <= 0
     if len(digits) <= significant:
-        return _power(f"{digits[0]}.{digits[1:]}".rstrip("."), exponent)
+        return _shortest(magnitude, "float64") if about_one else _power(f"{digits[0]}.{digits[1:]}".rstrip("."), exponent)
+    if about_one:
+        return f"{magnitude:.{significant - 1 - exponent}f}"
     mantissa, _, power = f"{magnitude:.{significant - 1}e}".partition("e")
     return f"{mantissa}×10{str(int(power)).translate(_RAISED)}"
 

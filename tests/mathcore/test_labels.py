@@ -157,6 +157,37 @@ def test_statistics(number: float, text: str) -> None:
     assert format_number(number, STATISTIC) == text
 
 
+@pytest.mark.parametrize(
+    ("number", "decimals", "text"),
+    [
+        (1.7268, 0, "1.73"),
+        (-0.225, 0, "−0.225"),
+        (2, 0, "2"),
+        (0.0123456, 0, "0.0123"),
+        (0.00123456, 0, "1.23×10⁻³"),
+        (12.6, 0, "13"),
+        (0.4, 1, "0.4"),
+        (0.04321, 1, "0.0432"),
+        (0, 0, "0"),
+        (-1e-17, 0, "−10⁻¹⁷"),
+    ],
+)
+def test_statistics_of_few_places_have_two_digits_all_the_same(number: float, decimals: int, text: str) -> None:
+    assert format_number(number, NumberStyle.statistic(decimals)) == text
+
+
+@pytest.mark.parametrize("style", [NumberStyle.cell(0), NumberStyle.detail(0)])
+def test_no_places_are_no_point(style: NumberStyle) -> None:
+    assert [format_number(number, style) for number in (1.2, -0.4, -0.6, 0.0, 2.5, 99999.5)] == [
+        "1",
+        "0",
+        "−1",
+        "0",
+        "2",
+        "100000",
+    ]
+
+
 def test_a_statistic_that_is_zero_up_to_noise_is_zero() -> None:
     assert format_number(-1e-17, STATISTIC, noise=1e-16) == "0"
     assert format_number(-1e-17, STATISTIC) == "−10⁻¹⁷"
