@@ -307,11 +307,10 @@ def _shortest(magnitude: float, stored: str) -> str:
 def _in_digits(magnitude: float, significant: int) -> str:
     """So many digits of a number, fewer where that is all it has; as a power of ten unless it is about 1."""
     digits, exponent = _digits(magnitude, "float64")
-    about_one = -2 <= exponent <= 0
+    if -2 <= exponent <= 0:
+        return f"{magnitude:.{min(significant, len(digits)) - 1 - exponent}f}"
     if len(digits) <= significant:
-        return _shortest(magnitude, "float64") if about_one else _power(f"{digits[0]}.{digits[1:]}".rstrip("."), exponent)
-    if about_one:
-        return f"{magnitude:.{significant - 1 - exponent}f}"
+        return _power(f"{digits[0]}.{digits[1:]}".rstrip("."), exponent)
     mantissa, _, power = f"{magnitude:.{significant - 1}e}".partition("e")
     return f"{mantissa}×10{str(int(power)).translate(_RAISED)}"
 
