@@ -606,6 +606,25 @@ def test_toml_with_a_few_characters_changed(tmp_path: Path, data: st.DataObject)
     survives(written(tmp_path, "".join(content)))
 
 
+TEMPLATE = Path(__file__).parents[2] / "assets" / "template.toml"
+VALUES = ["0", "-1", "1e400", "1e-400", "nan", "[]", "[[]]", "{}", '""', '"\\u202e"', "true", "1979-05-27"]
+
+
+@no_folder_reset
+@given(st.data())
+def test_a_template_with_lines_changed(tmp_path: Path, data: st.DataObject) -> None:
+    """Remarks become settings, values others, lines go, come twice or elsewhere."""
+    lines = TEMPLATE.read_text(encoding="utf-8").replace('"ID"', '"a"').splitlines()
+    for _ in range(data.draw(st.integers(1, 4))):
+        place = data.draw(st.integers(0, len(lines) - 1))
+        key, equals, _ = lines[place].removeprefix("# ").partition(" = ")
+        other = f"{key}{equals}{data.draw(st.sampled_from(VALUES))}"
+        changed = data.draw(st.sampled_from([lines[place].removeprefix("# "), other, "", lines[place] * 2]))
+        lines[place] = changed
+        lines.insert(data.draw(st.integers(0, len(lines))), data.draw(st.sampled_from(["", changed])))
+    survives(written(tmp_path, "\n".join(lines)))
+
+
 @no_folder_reset
 @given(st.data(), st.booleans())
 def test_npz_with_a_few_bytes_changed(tmp_path: Path, data: st.DataObject, compressed: bool) -> None:
