@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from decimal import Decimal, localcontext
 
+from addnorm.mathcore.errors import ExampleError
 from addnorm.mathcore.labels import NumberStyle, detail_style, format_number, label, shown_style
 from addnorm.mathcore.trace import Trace
 
 MOST_PLACES = 15  # float64 has no more to give
 
 
+@contextmanager
+def _while_digits_last() -> Iterator[None]:
+    """Where a number does not have two certain digits, the function around which this stands answers None."""
+    with suppress(ExampleError):
+        yield
+
+
+@_while_digits_last()
 def recompute_places(trace: Trace, followed: int) -> int | None:
     """The fewest places in which to print a token's row so that its details come out by hand.
 
@@ -38,6 +48,7 @@ def recompute_places(trace: Trace, followed: int) -> int | None:
     return None
 
 
+@_while_digits_last()
 def sheet_places(trace: Trace, followed: int, features: Sequence[int]) -> int | None:
     """The fewest places in which to print a token's x and O so that everything after them comes out by hand.
 
