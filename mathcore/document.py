@@ -7,8 +7,18 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from addnorm.mathcore.errors import ExampleError, found_in, nearest, quoted
-from addnorm.mathcore.example import FLOATS, INTEGERS, MATRICES, Display, Example, GivenOutput, Weights
+from addnorm.mathcore.errors import ExampleError, counted, found_in, nearest, quoted
+from addnorm.mathcore.example import (
+    FLOATS,
+    INTEGERS,
+    MATRICES,
+    MAX_FEATURES,
+    MAX_TOKENS,
+    Display,
+    Example,
+    GivenOutput,
+    Weights,
+)
 
 if TYPE_CHECKING:
     from addnorm.mathcore.ops import Array
@@ -19,6 +29,24 @@ KEYS = (
 )  # fmt: skip
 MAX_FEATURES_WITH_WEIGHTS = 2048
 LARGEST_WHOLE = 2**53  # beyond it, float64 skips whole numbers
+MOST = {"token": MAX_TOKENS} | dict.fromkeys(("feature", "head", "row", "column"), MAX_FEATURES)
+
+
+class Written(float):
+    """A number with the digits it was written in. Made of text alone."""
+
+    text: str
+
+    def __new__(cls, text: str) -> Written:
+        """The float64 nearest to the number that a text writes."""
+        number = super().__new__(cls, text)
+        number.text = text
+        return number
+
+    @property
+    def vanished(self) -> bool:
+        """Whether it is zero where something else is written."""
+        return float(self) == 0 and bool(self.text.lower().partition("e")[0].strip("+-0._"))
 
 
 def example_from(document: Mapping[str, Any], source: str | None = None) -> Example:
@@ -153,6 +181,8 @@ class Table:
             raise ExampleError(
                 self.path(key), "an empty list", "leave it out, or give a label for each token"
             )
+        if len(value) > MAX_TOKENS:
+            raise ExampleError(self.path(key), kind_of(value), f"at most {MAX_TOKENS}")
         for item in value:
             if not isinstance(item, str):
                 raise ExampleError(self.path(key), f"{kind_of(item)} in the list", "texts in quotes")
@@ -209,13 +239,15 @@ def _nested(value: object, where: str, axes: Sequence[str], place: str = "") -> 
         return _number(value, where, place)
     if not isinstance(value, list):
         raise ExampleError(where, f"{kind_of(value)}{place}", f"a list with an entry for each {axes[0]}")
+    if len(value) > (most := MOST[axes[0]]):
+        raise ExampleError(where, f"{kind_of(value)}{place}", f"at most {most} {axes[0]}s")
     inside = f"{place}, {axes[0]}" if place else f" at {axes[0]}"
     rows = [
         _nested(item, where, axes[1:], f"{inside} {number}") for number, item in enumerate(value, start=1)
     ]
     for number, row in enumerate(rows, start=1) if len(axes) > 1 else ():
         if len(row) != len(rows[0]):
-            found = f"{len(row)} entries{inside} {number} but {len(rows[0])}{inside} 1"
+            found = f"{counted(len(row), 'entry', 'entries')}{inside} {number} but {len(rows[0])}{inside} 1"
             raise ExampleError(where, found, "equally many")
     return rows
 
@@ -223,6 +255,9 @@ def _nested(value: object, where: str, axes: Sequence[str], place: str = "") -> 
 def _number(value: object, where: str, place: str = "") -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ExampleError(where, f"{kind_of(value)}{place}", "a number")
+    if isinstance(value, Written) and value.vanished:
+        found = f"the number {value.text}{place}, which float64 does not tell from 0"
+        raise ExampleError(where, found, "0, or at least 5e-324")
     if isinstance(value, int) and abs(value) > LARGEST_WHOLE:
         raise ExampleError(where, f"{kind_of(value)}{place}, beyond 2^53", "a float such as 1e16")
     return float(value)

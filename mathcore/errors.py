@@ -48,6 +48,11 @@ def quoted(text: str) -> str:
     return f'"{cut(text, 40)}"'
 
 
+def counted(number: int, noun: str, plural: str | None = None) -> str:
+    """How many of something there are: ``1 label``, ``2 labels``."""
+    return f"{number} {noun if number == 1 else plural or f'{noun}s'}"
+
+
 def nearest(word: str, known: Iterable[str]) -> str:
     """The remedy for an unknown name: the known one it resembles, or else all of them."""
     import difflib  # only an error needs it

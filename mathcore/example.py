@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from addnorm.mathcore.errors import ExampleError, LabelError, found_in, nearest, quoted
+from addnorm.mathcore.errors import ExampleError, LabelError, counted, found_in, nearest, quoted
 from addnorm.mathcore.reference import AXES, Reference, caption_parts
 
 if TYPE_CHECKING:
@@ -28,12 +28,14 @@ MAX_TOKENS = 4096
 MAX_FEATURES = 16384
 MAX_SCORES = 2**26  # heads × tokens × tokens
 MAX_TOKEN_LENGTH = 200  # characters of a token's label
+MAX_TEXT_LENGTH = 1000  # characters of a title, a note or a caption
 MAX_DECIMALS = 6
 MAX_STATISTICS_DECIMALS = 9
 
 FLOATS = ("float16", "float32", "float64")
 INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 MATRICES = ("w_q", "w_k", "w_v", "w_o")
+_UNSEEN = ("Cc", "Cf", "Zl", "Zp")  # of Unicode's categories: control, format, line and paragraph separators
 _SAFE_ID = re.compile(r"\w(?:[\w.-]{0,62}\w)?")
 
 
@@ -207,19 +209,18 @@ def _check_shapes(example: Example) -> None:
     if not 0 <= example.followed < tokens:
         raise ExampleError("token", f"token {example.followed + 1} of {tokens}", f"1 to {tokens}")
     if example.tokens and len(example.tokens) != tokens:
-        found = f"{len(example.tokens)} labels beside x of shape {x.shape}"
-        raise ExampleError("tokens", found, f"{tokens} labels, one for each token")
+        found = f"{counted(len(example.tokens), 'label')} beside x of shape {x.shape}"
+        raise ExampleError("tokens", found, f"{counted(tokens, 'label')}, one for each token")
 
 
 def _check_weights(weights: Weights, tokens: int, features: int) -> None:
     heads = weights.heads
     if heads < 1 or features % heads:
-        raise ExampleError(
-            "attention.heads", f"{heads} heads for {features} features", f"a divisor of {features}"
-        )
+        found = f"{counted(heads, 'head')} for {counted(features, 'feature')}"
+        raise ExampleError("attention.heads", found, f"a divisor of {features}")
     if heads * tokens * tokens > MAX_SCORES:
         remedy = f"at most {MAX_SCORES} scores; beyond it give attention.output"
-        raise ExampleError("attention", f"{heads} heads × {tokens} × {tokens} tokens", remedy)
+        raise ExampleError("attention", f"{counted(heads, 'head')} × {tokens} × {tokens} tokens", remedy)
     for name in MATRICES:
         shape = getattr(weights, name).shape
         if shape != (features, features):
@@ -287,13 +288,29 @@ def _check_words(example: Example) -> None:
             found = f"the label of token {number} has {len(token)} characters"
             raise ExampleError("tokens", found, f"at most {MAX_TOKEN_LENGTH}")
     for language, title in example.title.items():
-        _check_unicode(f"title.{language}", title)
+        _check_text(f"title.{language}", title)
     for language, note in example.note.items():
-        _check_unicode(f"note.{language}", note)
+        _check_text(f"note.{language}", note)
+        _check_typed_numbers(f"note.{language}", note, "say in words how many")
     for language, states in example.captions.items():
         for state, caption in states.items():
-            _check_unicode(f"captions.{language}.{state}", caption)
+            _check_text(f"captions.{language}.{state}", caption)
             _check_caption(f"captions.{language}.{state}", caption, example)
+
+
+def _check_text(where: str, text: str) -> None:
+    """A text is one line of characters that can be seen."""
+    import unicodedata  # only words need it
+
+    _check_unicode(where, text)
+    if len(text) > MAX_TEXT_LENGTH:
+        raise ExampleError(where, f"{len(text)} characters", f"at most {MAX_TEXT_LENGTH}")
+    if not text.strip():
+        raise ExampleError(where, "no words", "leave it out, or say something")
+    for character in text:
+        if unicodedata.category(character) in _UNSEEN:
+            found = f"U+{ord(character):04X} ({unicodedata.name(character, 'a control character').lower()})"
+            raise ExampleError(where, found, "one line of text, without control, format and direction characters")
 
 
 def _check_unicode(where: str, text: str) -> None:
@@ -305,8 +322,6 @@ def _check_unicode(where: str, text: str) -> None:
 
 def _check_caption(where: str, caption: str, example: Example) -> None:
     """A number in a caption is named by reference, never typed, and it exists."""
-    import unicodedata  # only captions need it
-
     try:
         parts = caption_parts(caption)
         for part in parts:
@@ -315,7 +330,20 @@ def _check_caption(where: str, caption: str, example: Example) -> None:
     except LabelError as error:
         found, _, remedy = str(error).partition("; ")
         raise ExampleError(where, found, remedy) from None
-    for character in "".join(part for part in parts if isinstance(part, str)):
-        if unicodedata.category(character).startswith("N"):
-            remedy = "write a number as a reference, like {ln.mean[0]}"
-            raise ExampleError(where, f"the typed digit {quoted(character)}", remedy)
+    for part in parts:
+        if isinstance(part, str):
+            _check_typed_numbers(where, part, "write a number as a reference, like {ln.mean[0]}")
+
+
+def _check_typed_numbers(where: str, text: str, remedy: str) -> None:
+    """A digit that is typed belongs to a name, as in R44, float32 and O₁: it follows a Latin or Greek letter."""
+    import unicodedata  # only words need it
+
+    before = ""
+    for character in text:
+        category = unicodedata.category(character)
+        if category.startswith("N") and before not in ("Lu", "Ll"):
+            found = f"the typed digit {quoted(character)}"
+            raise ExampleError(where, found, f"{remedy}; digits may only end a name such as R44 or float32")
+        if not category.startswith(("N", "M")):  # a name goes on with a digit, and with an accent
+            before = category

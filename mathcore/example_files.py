@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from addnorm.mathcore.document import KEYS, Table, example_from
+from addnorm.mathcore.document import KEYS, Table, Written, example_from
 from addnorm.mathcore.errors import ExampleError, found_in, quoted
 from addnorm.mathcore.example import Example
 
@@ -14,6 +14,14 @@ if TYPE_CHECKING:
     from addnorm.mathcore.npz import Stored
 
 MAX_TOML_BYTES = 16 * 2**20
+MAX_COMMAS = 2**20
+MAX_LISTS_AND_TABLES = 20_000  # lines that begin with a bracket
+MAX_KEYS = 20_000
+MAX_KEY_PARTS = 15
+
+# A part of a dotted key and its dot. No search starts within a part, and none is given back.
+_PART = r"""(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+"""
+_DEEP_KEY = re.compile(rf"(?<![\w\\-])(?:{_PART}){{{MAX_KEY_PARTS}}}")
 
 # The arrays of an NPZ: where each belongs in the document, and as which activation its type is recorded.
 FIELDS = {
@@ -70,7 +78,7 @@ def _content(path: Path) -> str:
         if path.stat().st_size > MAX_TOML_BYTES:
             remedy = f"at most {MAX_TOML_BYTES}; keep large arrays in an NPZ beside it"
             raise ExampleError("file", f"{path.stat().st_size} bytes", remedy)
-        return path.read_bytes().decode("utf-8")
+        return path.read_bytes().decode("utf-8").removeprefix("\ufeff")  # a byte order mark, as Windows writes it
     except UnicodeDecodeError as error:
         raise ExampleError("file", f"not UTF-8 at byte {error.start + 1}", "save it as UTF-8") from None
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
@@ -80,12 +88,31 @@ def _content(path: Path) -> str:
 def _parsed(content: str) -> dict[str, Any]:
     import tomllib  # an NPZ does without
 
+    _refuse_excess(content)
     try:
-        return tomllib.loads(content)
+        return tomllib.loads(content, parse_float=Written)
     except RecursionError:
         raise ExampleError("TOML", "brackets nested too deep", "arrays of at most three levels") from None
-    except ValueError as error:  # besides its own, tomllib lets through the one for a number of 5000 digits
+    except tomllib.TOMLDecodeError as error:
         raise ExampleError("TOML", f"{error}", "see toml.io for how it is written") from None
+    except ValueError:  # Python's own, of a number too long to convert
+        found, remedy = "a whole number of more than 4300 digits", "whole numbers up to 2^53"
+        raise ExampleError("TOML", found, remedy) from None
+
+
+def _refuse_excess(content: str) -> None:
+    """Refuse what no example needs, and what takes tomllib more time and memory than its length justifies."""
+    counts = (
+        (content.count(","), "commas", MAX_COMMAS),
+        (content.count("="), "signs =", MAX_KEYS),
+        (len(re.findall(r"^[ \t]*\[", content, re.MULTILINE)), "lines that begin with [", MAX_LISTS_AND_TABLES),
+    )
+    for count, what, most in counts:
+        if count > most:
+            raise ExampleError("TOML", f"{count} {what}", f"at most {most}; keep large arrays in an NPZ beside it")
+    if _DEEP_KEY.search(content):
+        found = f"a key of more than {MAX_KEY_PARTS} parts"
+        raise ExampleError("TOML", found, "captions.en.b2 has the most, 3")
 
 
 def _beside(path: Path, name: str) -> Path:

@@ -1,12 +1,14 @@
 """Numbers as text: the one place where values are rounded, and whether shown arithmetic closes.
 
-Digits are those of the float64 value, correctly rounded (ties to even, as Python's ``format`` does). On
+Digits are those of the float64 value, correctly rounded (ties to even, as Python's ``format`` does), and only
+those that are certain: where rounding errors may reach half of a digit's place, it is not shown. On
 screen the minus is U+2212 and a power of ten is written out, ``1.2×10⁻⁷``; as data they are ASCII,
 ``1.2e-7``.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -14,14 +16,24 @@ from typing import Literal
 
 import numpy as np
 
-from addnorm.mathcore.errors import LabelError
+from addnorm.mathcore.errors import ExampleError, LabelError
 from addnorm.mathcore.example import Example
-from addnorm.mathcore.reference import Reference
+from addnorm.mathcore.reference import AXES, Reference
 from addnorm.mathcore.trace import Trace
 
 MINUS = "\N{MINUS SIGN}"
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _LOWERED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+TINY = 1e-9
+"""How large a rounding error, in parts of the number or of 1, can make no more of a whole number than that."""
+
+NOTHING = 1e-150
+"""The same of a variance and its root. They are zero for a constant row alone, and rounding hides small ones."""
+
+FEWEST_DIGITS = 2
+"""How many digits have to be certain of a number that cannot have the places asked for."""
+
+_SPREADS = ("ln.var", "ln.std", "ln.normalized_std")
 _POWER_OF_TEN = re.compile(r"(-?)(?:([0-9.]+)×)?10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)")
 
 
@@ -135,16 +147,23 @@ def value(trace: Trace, reference: Reference | str) -> float:
 
 
 def label(trace: Trace, reference: Reference | str, style: NumberStyle) -> Label:
-    """The label of the number that a reference names."""
+    """The label of the number that a reference names.
+
+    Raises ExampleError where rounding leaves too little of it to show.
+    """
     ref = _parsed(reference)
     number = value(trace, ref)
-    activation = trace[ref.name]
+    place = tuple(0 if i == "*" else i for i in ref.index)
+    noise = trace.noise.of(ref.name, place)
     text = format_number(
         number,
         shown_style(trace, ref, style),
-        noise=trace.noise.of(ref.name, tuple(0 if i == "*" else i for i in ref.index)),
-        stored=activation.dtype,
+        noise=noise,
+        tiny=NOTHING if ref.name in _SPREADS else TINY,
+        stored=trace[ref.name].dtype,
     )
+    if not text:
+        raise _uncertain(trace, ref, place, noise, style)
     decimals = None if text[-1] in "⁰¹²³⁴⁵⁶⁷⁸⁹" else len(text.partition(".")[2])
     return Label(str(ref), text, number, decimals, style)
 
@@ -178,25 +197,42 @@ def shown_style(trace: Trace, reference: Reference | str, style: NumberStyle) ->
     return style
 
 
-def format_number(value: float, style: NumberStyle, *, noise: float = 0.0, stored: str = "float64") -> str:
+def format_number(
+    value: float, style: NumberStyle, *, noise: float = 0.0, tiny: float = TINY, stored: str = "float64"
+) -> str:
     """A number as it is shown.
 
-    ``noise`` bounds the value's rounding error: a value that is whole up to it, and would show no decimals
-    but zeros, is whole. ``stored`` is the type in which a parameter's digits are the shortest.
+    ``noise`` bounds the value's rounding error. Where that is tiny, in parts of the value or of 1, a value that
+    is whole up to it, and would show no decimals but zeros, is whole. Digits that it puts in doubt are left
+    out; if fewer than two would remain, the text is empty. ``stored`` is the type in which a parameter's
+    digits are the shortest.
     """
     magnitude = abs(float(value))
     if style.kind == "parameter":
         return _signed(value, _shortest(magnitude, stored))
-    text = f"{magnitude:.{style.decimals}f}"
+    last = _last_certain_place(noise)
+    places = min(style.decimals, -last)
+    text = f"{magnitude:.{max(places, 0)}f}"
     integer, _, decimals = text.partition(".")
     off = abs(magnitude - int(integer))
-    whole = not decimals.strip("0") and (off == 0 or off <= noise)
+    whole = last <= 0 and noise < tiny * max(1, magnitude) and off <= noise and not decimals.strip("0")
     if whole and (style.kind == "cell" or (style.kind == "statistic" and integer == "0")):
         text = integer
     unseen = style.small or (style.kind == "statistic" and _significant(text) < 2)
-    if len(text) > style.room or (unseen and not whole):
-        text = _rounded_power(magnitude, style.significant)
+    if len(text) > style.room or (unseen and not whole) or places < 0:
+        certain = min(style.significant, _exponent(magnitude) - last + 1) if magnitude else 0
+        if certain >= min(FEWEST_DIGITS, style.significant):
+            return _signed(value, _in_digits(magnitude, certain))
+    if places < 0 or (places < style.decimals and _significant(text) < FEWEST_DIGITS):
+        return ""
     return _signed(value, text)
+
+
+def _last_certain_place(noise: float) -> int:
+    """The exponent of the last decimal place of which ``noise`` is at most half."""
+    if noise == 0:
+        return -400
+    return math.ceil(math.log10(2 * noise)) if noise < math.inf else 400
 
 
 def to_ascii(text: str) -> str:
@@ -227,9 +263,32 @@ def _significant(text: str) -> int:
     return len(text.replace(".", "").lstrip("0"))
 
 
+def _uncertain(
+    trace: Trace, ref: Reference, place: tuple[int, ...], noise: float, style: NumberStyle
+) -> ExampleError:
+    """The error of a number of which rounding leaves too little."""
+    where = ", ".join(f"{axis} {i + 1}" for axis, i in zip(AXES[ref.name], place, strict=True))
+    found = (
+        f"{trace[ref.name].value[place]:.3g} at {where}, where float64 may be {noise:.1g} off: "
+        f"fewer than {FEWEST_DIGITS} digits are certain"
+    )
+    remedies = ["give numbers that differ less in size"]
+    if ref.name.startswith("ln."):
+        remedies.append("a larger ε")
+    if (places := -_last_certain_place(noise)) > 0:
+        key = "decimals" if style.kind == "cell" else "statistics_decimals"
+        remedies.append(f"{places} for display.{key}")
+    return ExampleError(ref.name, found, ", or ".join(remedies), trace.example.source)
+
+
 def _signed(value: float, magnitude: str) -> str:
     """The magnitude with the value's sign. What reads as zero has none."""
     return f"{MINUS}{magnitude}" if value < 0 and magnitude.strip("0.") else magnitude
+
+
+def _exponent(magnitude: float) -> int:
+    """The power of ten that a number's first digit counts."""
+    return _digits(magnitude, "float64")[1]
 
 
 def _digits(magnitude: float, stored: str) -> tuple[str, int]:
@@ -250,9 +309,11 @@ def _shortest(magnitude: float, stored: str) -> str:
     return places if len(places) <= max(6, len(power)) else power
 
 
-def _rounded_power(magnitude: float, significant: int) -> str:
-    """So many digits of a number and a power of ten; fewer where that is all it has."""
+def _in_digits(magnitude: float, significant: int) -> str:
+    """So many digits of a number, fewer where that is all it has; as a power of ten unless it is about 1."""
     digits, exponent = _digits(magnitude, "float64")
+    if -2 <= exponent <= 0:
+        return f"{magnitude:.{min(significant, len(digits)) - 1 - exponent}f}"
     if len(digits) <= significant:
         return _power(f"{digits[0]}.{digits[1:]}".rstrip("."), exponent)
     mantissa, _, power = f"{magnitude:.{significant - 1}e}".partition("e")

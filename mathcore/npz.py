@@ -7,6 +7,7 @@ more bytes than the header, the archive and the size limits agree on.
 
 from __future__ import annotations
 
+import io
 import math
 import re
 import sys
@@ -30,6 +31,7 @@ AXES = {
     "token": (),
 }
 MAX_HEADER_BYTES = 10_000
+MAX_DIRECTORY_BYTES = 10_000
 MAX_ENTRIES = MAX_TOKENS * MAX_FEATURES
 
 _FORMATS = {b"\x93NUMPY\x01\x00": 2, b"\x93NUMPY\x02\x00": 4}  # with how many bytes tell the header's length
@@ -60,6 +62,7 @@ def read_npz(path: Path) -> dict[str, Stored]:
 def _read(path: Path) -> dict[str, Stored]:
     if path.exists() and not path.is_file():
         raise ExampleError("NPZ", "not a file", "a file written by numpy.savez")
+    _require_short_directory(path)
     arrays: dict[str, Stored] = {}
     with zipfile.ZipFile(path) as archive:
         for entry in archive.infolist():
@@ -70,6 +73,17 @@ def _read(path: Path) -> dict[str, Stored]:
                 raise ExampleError(name, "stored twice", "one array of this name")
             arrays[name] = _read_array(archive, entry, name)
     return arrays
+
+
+def _require_short_directory(path: Path) -> None:
+    """Refuse an archive whose list of entries is long, for zipfile reads all of it: APPNOTE.TXT, section 4.3.16."""
+    with path.open("rb") as file:
+        file.seek(-min(42, path.stat().st_size), io.SEEK_END)
+        end = file.read()
+    if end[-22:-18] != b"PK\5\6" or end[-2:] != b"\0\0":
+        raise zipfile.BadZipFile("not a zip file, or one with a comment")
+    if end[:-22].startswith(b"PK\6\7") or int.from_bytes(end[-10:-6], "little") > MAX_DIRECTORY_BYTES:
+        raise zipfile.BadZipFile("too many entries")
 
 
 def _read_array(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str) -> Stored:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Context, Decimal, localcontext
 
+from addnorm.mathcore.errors import ExampleError
 from addnorm.mathcore.labels import Label, NumberStyle, detail_style, label
 from addnorm.mathcore.trace import Trace
 
@@ -13,6 +15,14 @@ MOST_PLACES = 15  # float64 has no more to give
 _BY_HAND = Context(prec=50, traps=[])  # what has no finite result is no number then, and equals none
 
 
+@contextmanager
+def _while_digits_last() -> Iterator[None]:
+    """Where a number does not have two certain digits, the function around which this stands answers None."""
+    with suppress(ExampleError):
+        yield
+
+
+@_while_digits_last()
 def recompute_places(trace: Trace, followed: int) -> int | None:
     """The fewest places in which to print a token's row so that its details come out by hand.
 
@@ -45,6 +55,7 @@ class SheetPlaces:
     total: int
 
 
+@_while_digits_last()
 def sheet_places(trace: Trace, followed: int, features: Sequence[int]) -> SheetPlaces | None:
     """The fewest places in which to print a token's x and O so that everything after them comes out by hand.
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Literal
 
-from addnorm.mathcore.errors import LabelError, nearest, quoted
+from addnorm.mathcore.errors import LabelError, counted, nearest, quoted
 
 Axis = Literal["token", "feature", "head", "key"]
 Index = int | Literal["*"]
@@ -67,7 +67,7 @@ class Reference:
         axes = AXES[self.name]
         if len(self.index) != len(axes):
             written = f"{self.name}[{','.join(axes)}]" if axes else self.name
-            raise LabelError(f"{self}: {len(self.index)} indices; write {written}")
+            raise LabelError(f"{self}: {counted(len(self.index), 'index', 'indices')}; write {written}")
         for position, axis, size in zip(self.index, axes, shape, strict=True):
             if position != "*" and position >= size:
                 raise LabelError(f"{self}: no {axis} {position}; they count from 0 to {size - 1}")

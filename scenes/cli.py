@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shlex
 import signal
@@ -53,6 +54,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:
         from addnorm.mathcore.errors import AddnormError, ExampleError
 
+        if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # it would be written to once more
+            return _complain("no space left where this is written; make room", FAILED)
         if not isinstance(error, AddnormError):
             raise
         return _complain(str(error), REFUSED if isinstance(error, ExampleError) else FAILED)

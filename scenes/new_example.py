@@ -11,7 +11,7 @@ from addnorm.scenes.paths import asset
 
 def write_new_example(path: Path) -> None:
     """Write a commented example that renders as it is; its id is the file's name. An existing file stays as it is."""
-    if path.suffix != ".toml":
+    if path.suffix.lower() != ".toml":
         raise AddnormError(
             f"{path}: a new example is a .toml file; give a name such as {path.with_suffix('.toml').name}"
         )

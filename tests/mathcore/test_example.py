@@ -140,7 +140,7 @@ def test_fields_arrive() -> None:
         ("token", True, "token: the boolean true; a whole number"),
         ("token", 1.0, "token: the number 1.0; a whole number"),
         ("token", 10**400, "token: a whole number of 1329 bits; a whole number"),
-        ("tokens", ["a"], "tokens: 1 labels beside x of shape (2, 4); 2 labels, one for each token"),
+        ("tokens", ["a"], "tokens: 1 label beside x of shape (2, 4); 2 labels, one for each token"),
         ("tokens", [], "tokens: an empty list; leave it out, or give a label for each token"),
         ("tokens", "ab", 'tokens: the text "ab"; a list of texts'),
         ("tokens", ["a", 1], "tokens: the number 1 in the list; texts in quotes"),
@@ -151,7 +151,7 @@ def test_fields_arrive() -> None:
         ("input.x", [[], []], "input.x: shape (2, 0); tokens × features, at least one of each"),
         ("input.x", [1, 2], "input.x: the number 1 at token 1; a list with an entry for each feature"),
         ("input.x", "ones", 'input.x: the text "ones"; a list with an entry for each token'),
-        ("input.x", [[1, 2], [3]], "input.x: 1 entries at token 2 but 2 at token 1; equally many"),
+        ("input.x", [[1, 2], [3]], "input.x: 1 entry at token 2 but 2 at token 1; equally many"),
         ("input.x", [[1, True]], "input.x: the boolean true at token 1, feature 2; a number"),
         ("input.x", [[1, "2"]], 'input.x: the text "2" at token 1, feature 2; a number'),
         ("input.x", [[1, [2]]], "input.x: a list of 1 at token 1, feature 2; a number"),
@@ -259,10 +259,45 @@ def test_ids_that_are_no_folder_names(name: str) -> None:
 @pytest.mark.parametrize("digit", list("0379²₁①½٣４Ⅳ"))
 def test_digits_typed_into_captions_are_refused(digit: str) -> None:
     message = refusal(changed(SMALL, "captions.en.b2", f"The mean is {digit} here"))
-    assert (
-        message
-        == f'captions.en.b2: the typed digit "{digit}"; write a number as a reference, like {{ln.mean[0]}}'
+    assert message == (
+        f'captions.en.b2: the typed digit "{digit}"; write a number as a reference, like {{ln.mean[0]}}; '
+        "digits may only end a name such as R44 or float32"
     )
+
+
+@pytest.mark.parametrize("text", ["x1.5", "第3个", "σ²=0.5", "r 2", "-4", "1st", "x/2", "e−5", "−½"])
+@pytest.mark.parametrize("field", ["captions.en.b2", "note.en"])
+def test_a_digit_that_is_in_no_name_is_refused(field: str, text: str) -> None:
+    assert refusal(changed(SMALL, field, text)).startswith(f"{field}: the typed digit ")
+
+
+@pytest.mark.parametrize("text", ["R44, LAB03", "float32", "O₁", "r̂₁", "σ²", "MiniLM-L6-v2", "三个，第一个", "seven"])
+@pytest.mark.parametrize("field", ["captions.en.b2", "note.en", "title.en"])
+def test_names_with_digits_and_number_words_are_free(field: str, text: str) -> None:
+    example_from(changed(SMALL, field, text))
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("", "no words"),
+        (" \u3000", "no words"),
+        ("a\nb", "U+000A (a control character)"),
+        ("a\tb", "U+0009 (a control character)"),
+        ("a\x1b[0m", "U+001B (a control character)"),
+        ("a\u202eb", "U+202E (right-to-left override)"),
+        ("a\u200fb", "U+200F (right-to-left mark)"),
+        ("a\u2066b", "U+2066 (left-to-right isolate)"),
+        ("a\u00adb", "U+00AD (soft hyphen)"),
+        ("a\u200db", "U+200D (zero width joiner)"),
+        ("\ufeffa", "U+FEFF (zero width no-break space)"),
+        ("a\u2028b", "U+2028 (line separator)"),
+        ("W" * 1001, "1001 characters"),
+    ],
+)
+@pytest.mark.parametrize("field", ["title.en", "captions.en.b2", "note.zh"])
+def test_words_are_one_line_that_can_be_seen(field: str, text: str, found: str) -> None:
+    assert refusal(changed(SMALL, field, text)).startswith(f"{field}: {found}; ")
 
 
 @pytest.mark.parametrize(
@@ -356,7 +391,8 @@ def documents(draw: st.DrawFn) -> dict[str, Any]:
             }
         ),
     )
-    words = st.text(st.characters(exclude_categories=["Cs", "N"], exclude_characters="{}"), max_size=9)
+    seen = st.characters(exclude_categories=["C", "N", "Z"], exclude_characters="{}")
+    words = st.text(seen, min_size=1, max_size=9)
     required = {
         "id": st.from_regex(r"[A-Za-z][\w-]{0,9}[a-z]", fullmatch=True),
         "input": st.fixed_dictionaries({"x": matrix(tokens, features)}),

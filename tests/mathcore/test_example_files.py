@@ -194,7 +194,7 @@ def test_arrays_may_lie_in_a_folder_below(tmp_path: Path) -> None:
     load_example(written(tmp_path, 'id = "a"\narrays = "data/layer.npz"\n'))
 
 
-DEEP = ".".join("x" * 10000)
+DEEP = ".".join("x" * 14)
 HUGE = "0x" + "f" * 5000
 NOT_FINITE = "at token 1, feature 2; every entry must be a finite number"
 
@@ -209,7 +209,13 @@ NOT_FINITE = "at token 1, feature 2; every entry must be a finite number"
         ("", "id: missing; this field is needed"),
         (f"x = {'[' * 10000}{']' * 10000}", "TOML: brackets nested too deep; arrays of at most three levels"),
         (f'id = "a"\ninput.{DEEP} = 1', "input.x: a table; a list with an entry for each token"),
-        (f"token = {'9' * 5000}", "TOML: Exceeds the limit (4300 digits)"),
+        (f"token = {'9' * 5000}", "TOML: a whole number of more than 4300 digits; whole numbers up to 2^53"),
+        (
+            f"{TOML}gamma = [1e-400, 1]",
+            "layer_norm.gamma: the number 1e-400 at feature 1, which float64 does not tell from 0; 0, or at least ",
+        ),
+        (TOML.replace("1e-12", "-0.0_1e-400"), "layer_norm.eps: the number -0.0_1e-400, which float64 "),
+        (TOML.replace("token = 2", "token = 1e-400"), "token: the number 0.0; a whole number"),
         (TOML.replace("token = 2", f"token = {HUGE}"), "token: a whole number of 20000 bits; a whole number"),
         (
             TOML.replace("0.5", HUGE),
@@ -225,6 +231,53 @@ NOT_FINITE = "at token 1, feature 2; every entry must be a finite number"
 )
 def test_wrong_toml(tmp_path: Path, content: str | bytes, message: str) -> None:
     assert refusal(written(tmp_path, content)).startswith(f"e.toml: {message}")
+
+
+def test_a_byte_order_mark_is_no_part_of_the_text(tmp_path: Path) -> None:
+    assert load_example(written(tmp_path, f"\ufeff{TOML}")).id == "small"
+
+
+def test_a_zero_may_be_written_with_an_exponent(tmp_path: Path) -> None:
+    assert load_example(written(tmp_path, TOML.replace("1e-12", "0.0e-400"))).eps == 0
+
+
+KEYS_DEEP = "a key of more than 15 parts; captions.en.b2 has the most, 3"
+MANY = 20_000
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (".".join("x" * MANY) + " = 1", KEYS_DEEP),
+        (f"a = {{ {'x .'.join([' '] * 17)} x = 1 }}", KEYS_DEEP),
+        (f"[{'.'.join(['x'] * 20000)}]", KEYS_DEEP),
+        ('"\\"".' * 16 + "x = 1", KEYS_DEEP),
+        ("'a b'\t.\t" * 16 + "x = 1", KEYS_DEEP),
+        ("\n".join(f"[a{n}]" for n in range(30000)), "30000 lines that begin with [; at most 20000"),
+        ("\n".join(f"k{n}=1" for n in range(30000)), "30000 signs =; at most 20000"),
+        (f"{TOML}x = [{'1,' * (2**20 + 1)}]", "1048584 commas; at most 1048576; "),
+    ],
+)
+def test_what_takes_too_long_to_read_is_refused_before(tmp_path: Path, content: str, message: str) -> None:
+    assert refusal(written(tmp_path, content)).startswith(f"e.toml: TOML: {message}")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (TOML.replace('["a", "b"]', f"[{'0,' * MANY}]"), "tokens: a list of 20000; at most 4096"),
+        (TOML.replace("[[1, 0.5], [0, 1e3]]", f"[{'[1],' * MANY}]"), "input.x: a list of 20000; at most 4096 "),
+        (TOML.replace("[1, 0.5]", f"[{'1,' * MANY}]"), "input.x: a list of 20000 at token 1; at most 16384 "),
+    ],
+)
+def test_long_lists_are_refused_unread(tmp_path: Path, content: str, message: str) -> None:
+    assert refusal(written(tmp_path, content)).startswith(f"e.toml: {message}")
+
+
+@pytest.mark.parametrize("filler", ["W", '"', "'", '\\"', "'\"", "a.", "[", "{", "#", " ", "=", "a . "])
+def test_the_limits_are_looked_for_in_linear_time(tmp_path: Path, filler: str) -> None:
+    """Each of these would take hours if every place of the text were the start of a search through the rest."""
+    refusal(written(tmp_path, f'id = "{filler * (2**20 // len(filler))}'))
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
@@ -303,7 +356,7 @@ def test_a_toml_of_gigabytes_is_not_read(tmp_path: Path) -> None:
         ({"tokens": np.array([b"a", b"b"])}, "tokens: an array of bytes8; an array of str"),
         (
             {"tokens": np.array(["a"])},
-            "tokens: 1 labels beside x of shape (2, 3); 2 labels, one for each token",
+            "tokens: 1 label beside x of shape (2, 3); 2 labels, one for each token",
         ),
         ({"tokens": np.array(["a", "b" * 201])}, "tokens: labels of up to 201 characters; at most 200"),
         ({"tokens": np.array(["a", "\ud800"])}, 'tokens: "\\ud800" holds half a character; text in Unicode'),
@@ -479,6 +532,25 @@ def test_pickles_and_bare_arrays_are_no_npz(tmp_path: Path) -> None:
         assert refusal(written(tmp_path, content, "e.npz")).startswith("e.npz: NPZ: cannot be read (")
 
 
+@pytest.mark.parametrize("comment", [b"", b"a comment"])
+def test_an_archive_of_many_entries_is_not_listed(tmp_path: Path, comment: bytes) -> None:
+    with zipfile.ZipFile(tmp_path / "e.npz", "w") as archive:
+        archive.comment = comment
+        for number in range(2000):
+            archive.writestr(f"a{number}", b"")
+    message, peak = refusal_and_memory(tmp_path / "e.npz")
+    assert message.startswith("e.npz: NPZ: cannot be read (")
+    assert peak < 2**18
+
+
+def test_an_archive_in_an_archive(tmp_path: Path) -> None:
+    inner = saved(tmp_path).read_bytes()
+    assert refusal(zipped(tmp_path, {"e.npz": inner})).startswith("e.npz: e.npz: unknown array; ")
+    assert refusal(zipped(tmp_path, {"x.npy": inner})) == (
+        "e.npz: x: not an array in NPY format; an array saved by numpy.savez"
+    )
+
+
 @pytest.mark.parametrize(
     ("stem", "name"), [("我的 层", "我的-层"), ("...", "example"), ("- -", "example"), ("a" * 80, "a" * 64)]
 )
@@ -532,6 +604,25 @@ def test_toml_with_a_few_characters_changed(tmp_path: Path, data: st.DataObject)
         place = data.draw(st.integers(0, len(content) - 1))
         content[place] = data.draw(st.characters(codec="utf-8") | st.sampled_from(list('[]{}"=,.-019ex\n')))
     survives(written(tmp_path, "".join(content)))
+
+
+TEMPLATE = Path(__file__).parents[2] / "assets" / "template.toml"
+VALUES = ["0", "-1", "1e400", "1e-400", "nan", "[]", "[[]]", "{}", '""', '"\\u202e"', "true", "1979-05-27"]
+
+
+@no_folder_reset
+@given(st.data())
+def test_a_template_with_lines_changed(tmp_path: Path, data: st.DataObject) -> None:
+    """Remarks become settings, values others, lines go, come twice or elsewhere."""
+    lines = TEMPLATE.read_text(encoding="utf-8").replace('"ID"', '"a"').splitlines()
+    for _ in range(data.draw(st.integers(1, 4))):
+        place = data.draw(st.integers(0, len(lines) - 1))
+        key, equals, _ = lines[place].removeprefix("# ").partition(" = ")
+        other = f"{key}{equals}{data.draw(st.sampled_from(VALUES))}"
+        changed = data.draw(st.sampled_from([lines[place].removeprefix("# "), other, "", lines[place] * 2]))
+        lines[place] = changed
+        lines.insert(data.draw(st.integers(0, len(lines))), data.draw(st.sampled_from(["", changed])))
+    survives(written(tmp_path, "\n".join(lines)))
 
 
 @no_folder_reset

@@ -88,13 +88,52 @@ def test_cells(number: float, text: str) -> None:
         (1.4999999999999998, 1e-15, "1.500"),
         (0.9999999999999999, 0, "1.000"),
         (0.9999999, 1e-15, "1.000"),
-        (0.3, 10, "0.300"),  # whole means nothing where the noise is that large: the digits stay
-        (0.0004, float("nan"), "0.000"),
-        (3, float("nan"), "3"),
+        (1, 1e-10, "1"),
+        (-0.9998, 3e-4, "−1.000"),  # whole means nothing where the noise is that large
+        (3, 1e-8, "3.000"),
+        (0, 1e-8, "0.000"),
+        (12345678, 1e-3, "12345678"),
     ],
 )
 def test_whole_up_to_noise(number: float, noise: float, text: str) -> None:
     assert format_number(number, CELL, noise=noise) == text
+
+
+@pytest.mark.parametrize(
+    ("number", "noise", "style", "text"),
+    [
+        (1.2345, 0.0005, CELL, "1.234"),
+        (1.2345, 0.00051, CELL, "1.23"),
+        (1.2345, 0.05, CELL, "1.2"),
+        (1.2345, 0.051, CELL, ""),
+        (12.345, 0.3, CELL, "12"),
+        (123.45, 3, CELL, "1.2×10²"),
+        (-123456.7, 3, CELL, "−1.23×10⁵"),
+        (-123456.7, 3, STATISTIC, "−1.23×10⁵"),
+        (-123456.7, 0.5, STATISTIC, "−123457"),
+        (123456789.5, 3, DETAIL, "1.234568×10⁸"),
+        (123456789.5, 300, DETAIL, "1.23457×10⁸"),
+        (0.0004, 0.0004, CELL, "0.000"),  # that it rounds to zero is certain
+        (0.0004, 0.0006, CELL, ""),
+        (0.0234, 0.002, CELL, ""),
+        (0, 0.002, CELL, ""),
+        (-4, 3, CELL, ""),
+        (-4, 0.05, CELL, "−4.0"),
+        (3, float("nan"), CELL, ""),
+        (3, float("inf"), STATISTIC, ""),
+        (1.234e-5, 1e-8, STATISTIC, "0.000012"),
+        (1.234e-7, 1e-10, STATISTIC, "1.23×10⁻⁷"),
+        (1.234e-7, 1e-9, STATISTIC, "1.2×10⁻⁷"),
+        (1.234e-7, 1e-8, STATISTIC, "0.000000"),
+        (1.234e-7, 1e-6, STATISTIC, ""),
+        (1e-17, 1e-8, STATISTIC, "0.000000"),
+        (1.2e-7, 1e-9, replace(CELL, small=True), "1.2×10⁻⁷"),
+        (1.2e-7, 1e-7, replace(CELL, small=True), "0.000"),
+        (0.1, 1, PARAMETER, "0.1"),
+    ],
+)
+def test_digits_in_doubt_are_left_out(number: float, noise: float, style: NumberStyle, text: str) -> None:
+    assert format_number(number, style, noise=noise) == text
 
 
 @pytest.mark.parametrize(
@@ -116,6 +155,37 @@ def test_whole_up_to_noise(number: float, noise: float, text: str) -> None:
 )
 def test_statistics(number: float, text: str) -> None:
     assert format_number(number, STATISTIC) == text
+
+
+@pytest.mark.parametrize(
+    ("number", "decimals", "text"),
+    [
+        (1.7268, 0, "1.73"),
+        (-0.225, 0, "−0.225"),
+        (2, 0, "2"),
+        (0.0123456, 0, "0.0123"),
+        (0.00123456, 0, "1.23×10⁻³"),
+        (12.6, 0, "13"),
+        (0.4, 1, "0.4"),
+        (0.04321, 1, "0.0432"),
+        (0, 0, "0"),
+        (-1e-17, 0, "−10⁻¹⁷"),
+    ],
+)
+def test_statistics_of_few_places_have_two_digits_all_the_same(number: float, decimals: int, text: str) -> None:
+    assert format_number(number, NumberStyle.statistic(decimals)) == text
+
+
+@pytest.mark.parametrize("style", [NumberStyle.cell(0), NumberStyle.detail(0)])
+def test_no_places_are_no_point(style: NumberStyle) -> None:
+    assert [format_number(number, style) for number in (1.2, -0.4, -0.6, 0.0, 2.5, 99999.5)] == [
+        "1",
+        "0",
+        "−1",
+        "0",
+        "2",
+        "100000",
+    ]
 
 
 def test_a_statistic_that_is_zero_up_to_noise_is_zero() -> None:
@@ -208,6 +278,15 @@ def test_what_is_shown_is_the_number_to_half_a_unit_in_the_last_place(
         assert abs(displayed - Decimal(number)) <= Decimal(5).scaleb(exponent - 1) * (1 + Decimal("1e-25"))
 
 
+@given(everyday, st.floats(0, 1e3), styles)
+def test_every_digit_that_is_shown_is_certain(number: float, noise: float, style: NumberStyle) -> None:
+    text = format_number(number, style, noise=noise)
+    assume(text and style.kind != "parameter")
+    exponent = Decimal(to_ascii(text)).as_tuple().exponent
+    assert isinstance(exponent, int)
+    assert Decimal(noise) <= Decimal(5).scaleb(exponent - 1) * (1 + Decimal("1e-14"))
+
+
 @given(finite, styles)
 def test_zero_has_no_sign(number: float, style: NumberStyle) -> None:
     text = format_number(number, style)
@@ -298,8 +377,8 @@ def test_value_of_a_reference(trace: Trace) -> None:
     [
         ("resid_mid[0,4]", "resid_mid[0,4]: no feature 4; they count from 0 to 3"),
         ("resid_mid[3,0]", "resid_mid[3,0]: no token 3; they count from 0 to 2"),
-        ("resid_mid[0]", "resid_mid[0]: 1 indices; write resid_mid[token,feature]"),
-        ("eps[0]", "eps[0]: 1 indices; write eps"),
+        ("resid_mid[0]", "resid_mid[0]: 1 index; write resid_mid[token,feature]"),
+        ("eps[0]", "eps[0]: 1 index; write eps"),
         ("resid_mit[0,0]", '"resid_mit" is not in the trace of this example; did you mean "resid_mid"?'),
         ("resid_pre[0,*]", "resid_pre[0,*]: its entries differ, from 0 to 1; show them one by one"),
         ("r 1", '"r 1" is no reference; write it like resid_mid[0,2] or eps'),

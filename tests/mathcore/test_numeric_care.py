@@ -12,11 +12,13 @@ import pytest
 
 from addnorm.mathcore import (
     AddnormError,
+    Display,
     Example,
     ExampleError,
     GivenOutput,
     LabelError,
     Trace,
+    Weights,
     cell_style,
     detail_label,
     format_number,
@@ -290,3 +292,73 @@ def test_statistics_do_not_cross_tokens() -> None:
     for token in range(4):
         alone = layer_norm(rows[token : token + 1], np.ones(4), np.zeros(4), 1e-5)
         np.testing.assert_array_equal(together.out[token], alone.out[0])
+
+
+# What float64 loses
+
+
+def refused(trace: Trace, reference: str, shown: Any = stage_label) -> str:
+    with pytest.raises(ExampleError) as caught:
+        shown(trace, reference)
+    return str(caught.value)
+
+
+def test_an_output_that_cancelled_out_is_refused() -> None:
+    """Its first feature is −2 and float64 has −4."""
+    weights = Weights(1, np.eye(2), np.eye(2), np.array([[1e8, 1e8], [1, 3]]), np.array([[1, 1e8], [-1, -1e8]]))
+    trace = run(replace(example_of([[1e8, 1], [1, 2]]), attention=weights, source="e.toml"))
+    assert trace["attn_out"].value[0, 0] == -4
+    assert refused(trace, "attn_out[0,0]") == (
+        "e.toml: attn_out: -4 at token 1, feature 1, where float64 may be 1e+08 off: fewer than 2 digits are "
+        "certain; give numbers that differ less in size"
+    )
+
+
+NEARLY_CONSTANT = [
+    ([[1e3] * 4], [[1e-12, 2e-12, 6e-12, 3e-12]]),
+    ([[1e8] * 3], [[1e-7, 2.3e-7, 4.1e-7]]),
+]
+
+
+@pytest.mark.parametrize(("x", "output"), NEARLY_CONSTANT)
+def test_a_row_that_only_rounding_tells_apart_is_refused_without_eps(x: Any, output: Any) -> None:
+    trace = run(example_of(x, output, eps=0.0))
+    assert refused(trace, "ln.out[0,0]").endswith("give numbers that differ less in size, or a larger ε")
+
+
+@pytest.mark.parametrize(("x", "output"), NEARLY_CONSTANT)
+@pytest.mark.parametrize("eps", [0.0, 1e-5])
+def test_a_variance_that_rounding_hides_is_not_said_to_be_zero(x: Any, output: Any, eps: float) -> None:
+    assert stage_label(run(example_of(x, output, eps=eps)), "ln.var[0]").text == "0.000000"
+
+
+def test_a_parameter_near_a_whole_number_keeps_its_digits() -> None:
+    trace = run(example_of([[1e8 / 3]], [[0.3]], beta=np.array([-0.9998]), eps=1e-12))
+    assert cells(trace, "ln.out") == ["−1.000"]
+    assert detail_label(trace, "ln.out[0,0]").text == "−0.999800"
+
+
+def test_digits_that_large_terms_swallow_are_left_out() -> None:
+    trace = run(example_of([[1e12 / 3 + 0.3, 1e12 / 3 + 2, 1e12 / 3 - 4, 1e12 / 3]]))
+    assert cells(trace, "ln.centered") == ["0.725", "2.425", "−3.575", "0.425"]
+    assert [detail_label(trace, f"ln.centered[0,{n}]").text for n in (0, 1)] == ["0.725", "2.425"]
+
+
+def test_fewer_places_are_offered_where_they_would_do() -> None:
+    example = example_of([[1e12 / 3 + 2, 1e12 / 3 - 2, 1e12 / 3]])
+    assert refused(run(example), "ln.centered[0,2]", detail_label).endswith("or 3 for display.statistics_decimals")
+    trace = run(replace(example, display=Display(statistics_decimals=3)))
+    assert detail_label(trace, "ln.centered[0,2]").text == "0.000"
+
+
+@pytest.mark.parametrize("row", [[1e15, 1e15 + 1, 1e15 + 4], [2.0**30 + 0.25, 2.0**30, 2.0**30 - 3]])
+def test_large_numbers_that_float64_holds_cost_no_digits(row: list[float]) -> None:
+    trace = run(example_of([row]))
+    assert [len(text.removeprefix("−")) for text in cells(trace, "ln.out")] == [5, 5, 5]
+    assert detail_label(trace, "ln.var[0]").decimals == 6
+
+
+def test_saturated_attention_is_certain() -> None:
+    """Scores of 10¹⁶ are off by about one, and the largest still takes everything."""
+    trace = run(replace(example_of([[1e8, 1], [1, 2]]), attention=Weights(1, *[np.eye(2)] * 4)))
+    assert [stage_label(trace, f"attn.pattern[0,0,{key}]").text for key in (0, 1)] == ["1.000", "0"]

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Any
 
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from addnorm.mathcore import Example, ExampleError, GivenOutput, Trace, Weights, run
+from addnorm.mathcore import Example, ExampleError, GivenOutput, Trace, Weights, detail_label, run, stage_label
 
 Rows = list[list[Any]]
 
@@ -201,6 +202,60 @@ def test_noise_is_a_few_units_in_the_last_place_of_the_terms(example: Example) -
         for feature in range(example.n_features):
             assert trace.noise.of("resid_mid", (token, feature)) < 1e-11
             assert trace.noise.of("ln.out", (token, feature)) < 1e-8
+
+
+@st.composite
+def lopsided(draw: st.DrawFn) -> Example:
+    """Examples whose numbers differ by many orders of magnitude, so that float64 loses digits of the small ones."""
+    example = draw(examples(largest=9.0, smallest_eps=0.0))
+    powers = [10.0 ** draw(st.integers(-9, 9)) for _ in range(4)]
+    x = example.x * powers[0] + powers[1]
+    if isinstance(example.attention, GivenOutput):
+        attention: Any = GivenOutput(example.attention.output * powers[2] + powers[3])
+    else:
+        attention = replace(example.attention, w_v=example.attention.w_v * powers[2])
+    return replace(example, x=x, attention=attention, eps=draw(st.sampled_from([0.0, 1e-12, 1e-5, 1.0])))
+
+
+STYLES = (stage_label, detail_label)
+
+
+@given(st.one_of(examples(largest=100.0), lopsided()))
+@settings(max_examples=120)
+def test_every_digit_shown_is_the_exact_number_s(example: Example) -> None:
+    """Rounded as shown; one unit beside it only where the tie between the two lies within the bound."""
+    with refused_is_skipped():
+        trace = run(example)
+    with mpmath.workdps(60):
+        for name, values in DIGITS(example).items():
+            for index, exact in np.ndenumerate(np.array(values, dtype=object)):
+                for labelled in STYLES if trace[name].inputs else ():
+                    with suppress(ExampleError):
+                        shown = labelled(trace, f"{name}[{','.join(map(str, index))}]")
+                        assert rounds_to(exact, shown.ascii, trace.noise.of(name, index)), (shown, exact)
+
+
+def rounds_to(exact: Any, text: str, noise: float) -> bool:
+    """Whether a number rounds to the digits shown, or would with an error of at most ``noise``, and no more doubt."""
+    shown = Decimal(text)
+    exponent = shown.as_tuple().exponent
+    assert isinstance(exponent, int)
+    unit = mpmath.mpf(10) ** exponent
+    return noise <= float(unit) / 2 * (1 + 1e-9) and bool(abs(mpmath.mpf(text) - exact) <= unit / 2 + noise + 1e-300)
+
+
+@pytest.mark.parametrize(
+    ("exact", "text", "noise", "right"),
+    [
+        ("1.2344", "1.234", 0.0, True),
+        ("1.2346", "1.234", 0.0, False),
+        ("1.2346", "1.234", 1e-4, True),
+        ("1.2346", "1.234", 6e-4, False),
+        ("-1.2344", "1.234", 0.0, False),
+    ],
+)
+def test_a_wrong_digit_is_noticed(exact: str, text: str, noise: float, right: bool) -> None:
+    assert rounds_to(mpmath.mpf(exact), text, noise) == right
 
 
 @contextmanager

@@ -11,7 +11,17 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from addnorm.mathcore import Display, Example, GivenOutput, Trace, detail_label, label, recompute_places, run
+from addnorm.mathcore import (
+    Display,
+    Example,
+    ExampleError,
+    GivenOutput,
+    Trace,
+    detail_label,
+    label,
+    recompute_places,
+    run,
+)
 from addnorm.mathcore.labels import NumberStyle
 from addnorm.mathcore.recompute import SheetPlaces, given_style, sheet_places
 
@@ -140,3 +150,13 @@ def test_what_is_given_in_few_digits_is_printed_so() -> None:
     refs = ["attn_out[0,0]", "attn_out[0,1]"]
     style = given_style(trace, refs, 6)
     assert [label(trace, ref, style).text for ref in refs] == ["0.333333", "0.250000"]
+
+
+def test_where_float64_runs_out_of_digits_no_number_of_places_will_do() -> None:
+    """The first r is 0 up to 10⁻⁸: in nine places it has no two certain digits, and fewer places do not suffice."""
+    trace = run(plain_example([1e8 / 3, 0.0, 0.0], [-1e8 / 3, 1e-4 / 7, 1e-5 / 3]))
+    assert detail_label(trace, "ln.out[0,1]").decimals == 5
+    with pytest.raises(ExampleError):
+        label(trace, "resid_mid[0,0]", NumberStyle.detail(15))
+    assert recompute_places(trace, 0) is None
+    assert sheet_places(trace, 0, range(3)) is None

@@ -240,11 +240,13 @@ def loaded_by(*arguments: str) -> set[str]:
     return {*run.stderr.splitlines()[-1].split()}
 
 
-def test_help_loads_no_numbers_and_values_no_pictures() -> None:
+def test_help_loads_no_numbers_and_values_no_pictures(mine: Path) -> None:
     heavy = {"manim", "av", "PIL", "rich", "typst", "fontTools", "scipy"}
     assert loaded_by("render", "--help") & {*heavy, "numpy"} == set()
     assert loaded_by("render", "--colour") & {*heavy, "numpy"} == set()
-    assert loaded_by("values", "--json") & {*heavy, "numpy"} == {"numpy"}
+    assert loaded_by("values", str(mine)) & {*heavy, "numpy"} == {"numpy"}
+    own_words = {"typst", "fontTools"}  # to see whether they fit
+    assert loaded_by("values", "--json") & {*heavy, "numpy"} == {"numpy", *own_words}
     assert loaded_by("render", "nowhere.toml") & {*heavy, "numpy"} == {"numpy"}
 
 
@@ -312,11 +314,13 @@ def test_interrupted_it_says_so_and_leaves_nothing(
     assert list((tmp_path / ".addnorm" / "work").iterdir()) == []
 
 
+PROGRAM = "import sys; from addnorm.scenes.cli import main; sys.exit(main(sys.argv[1:]))"
+
+
 def test_on_a_terminal_there_is_a_bar(tmp_path: Path) -> None:
     ours, theirs = os.openpty()
-    program = "import sys; from addnorm.scenes.cli import main; sys.exit(main(sys.argv[1:]))"
     wanted = ["render", "--stills", "--states", "b4", "--size", "480p15", "-o", str(tmp_path)]
-    command = [sys.executable, "-c", program, *wanted]
+    command = [sys.executable, "-c", PROGRAM, *wanted]
     environment = os.environ | {"TERM": "xterm", "COLUMNS": "100"}
     run = subprocess.run(command, stdout=subprocess.PIPE, stderr=theirs, env=environment, text=True, check=False)
     os.close(theirs)
@@ -339,3 +343,17 @@ def test_a_caption_that_does_not_fit_is_refused(tmp_path: Path, capsys: pytest.C
     [line] = capsys.readouterr().err.splitlines()
     assert line.startswith(f"addnorm: {example}: captions.en.b2: ")
     assert not list(out.rglob("*.png"))
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no device that is always full")
+def test_an_output_with_no_room_is_one_line() -> None:
+    command = [sys.executable, "-c", PROGRAM, "values"]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr) == (1, "addnorm: no space left where this is written; make room\n")
+
+
+def test_suffixes_may_be_in_capitals(tmp_path: Path, mine: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = mine.rename(tmp_path / "MINE.TOML")
+    assert Run(("values", str(path)), capsys).status == 0
+    assert Run(("new", str(tmp_path / "NEW.TOML")), capsys).status == 0

@@ -5,13 +5,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
 from itertools import combinations
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import pytest
 from manim import Circle, Rectangle, VGroup, VMobject, tempconfig
 from numpy.typing import NDArray
 
+from addnorm.mathcore.example import MAX_DECIMALS, MAX_STATISTICS_DECIMALS, Display, Example, GivenOutput
 from addnorm.mathcore.example_files import load_example
 from addnorm.mathcore.labels import stage_label
 from addnorm.mathcore.symbols import layer_norm_formula, symbol
@@ -373,6 +374,26 @@ def test_every_picture_of_the_film_can_be_read(production: tuple[str, str, str],
     findings = examine(picture, load_theme(production[2]))
     assert len(visible_runs(picture)) > 3
     assert "\n".join(map(str, findings)) == ""
+
+
+LARGE = [[-11728395.1, -14345678.5, -9876543.2, -12345678.1, -13333333.3], [1, 2, 3, 4, 5.0]]
+VARIED = [[7025.123, 0.7, 6999.3, -1.25, 7.5], [1, 2, 3, 4, 5.0]]
+
+
+@pytest.mark.parametrize("norm", ["post", "pre"])
+@pytest.mark.parametrize("x", [LARGE, VARIED])
+def test_the_most_places_there_may_be_can_be_read(x: Any, norm: Any) -> None:
+    rows = np.array(x)
+    places = Display(MAX_DECIMALS, MAX_STATISTICS_DECIMALS)
+    ones, zeros = np.ones(rows.shape[1]), np.zeros(rows.shape[1])
+    example = Example("places", rows, GivenOutput(rows[:, ::-1] / 3), ones, zeros, norm=norm, display=places)
+    with tempconfig({"dry_run": True}):
+        stage = FILM.stage(run(example))(Production(run(example), "en"))
+    texts = {label.ref: label.text for label in stage.board.state("b2").labels if norm == "post"}
+    assert max(map(len, texts.values()), default=16) >= 16
+    for state in (*stage.board.states, *stage.board.panels):
+        found = [str(finding) for finding in examine(stage.picture(state), load_theme("dark"))]
+        assert [line for line in found if not line.startswith("mark contrast")] == []  # of the bars, not the numbers
 
 
 # Words.

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from addnorm.mathcore.errors import AddnormError
 from addnorm.mathcore.example import Example, GivenOutput
@@ -296,3 +299,16 @@ def test_pieces_of_a_template() -> None:
     assert [*pieces("a {b} c", "here")] == [("a ", "b"), (" c", None)]
     with pytest.raises(AddnormError, match=r"^here: "):
         [*pieces("a {b", "here")]
+
+
+answers = st.sampled_from(["r_i", "features", "ln.var[0]", "eps", "gamma[*]", "nothing", "ln.var[9]", "", "!r:x"])
+
+
+@settings(
+    max_examples=200, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(text=st.lists(st.one_of(answers.map("{{{}}}".format), st.text(max_size=4), st.sampled_from("{}"))).map("".join))
+def test_an_entry_made_of_anything_is_said_or_an_error(text: str, catalogue: dict[str, Any], wording: Wording) -> None:
+    catalogue["key"] = text
+    with suppress(AddnormError):
+        assert all(run.text for run in wording.line("key"))

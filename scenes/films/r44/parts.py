@@ -10,10 +10,13 @@ import numpy as np
 from addnorm.mathcore.labels import Label, detail_label, relation, stage_label
 from addnorm.mathcore.symbols import layer_norm_formula
 from addnorm.mathcore.trace import Trace
+from addnorm.scenes.own_words import Room
 from addnorm.scenes.storyboard import Element, Relation, State, Window, elide_middle, window_around
 from addnorm.scenes.text import is_constant, text_width, token_text
 
 FILM = "r44"
+
+OWN_WORDS = Room(width=12.0, caption=2, note=3)
 
 TOKEN_SLOTS = 5
 ROW_SLOTS = 3

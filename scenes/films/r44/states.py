@@ -7,15 +7,11 @@ In pre-norm b0 to b3 tell another story; they stand in ``pre_norm.states``.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-
-from addnorm.mathcore.errors import ExampleError, nearest
-from addnorm.mathcore.example import Example
 from addnorm.mathcore.labels import detail_label
-from addnorm.mathcore.reference import Reference, caption_parts
 from addnorm.mathcore.trace import Trace
 from addnorm.scenes.films.r44.parts import (
     FILM,
+    OWN_WORDS,
     ROW_SLOTS,
     ROWS,
     TOKEN_SLOTS,
@@ -34,6 +30,7 @@ from addnorm.scenes.films.r44.parts import (
     statistics,
 )
 from addnorm.scenes.films.r44.pre_norm import states as pre_norm
+from addnorm.scenes.own_words import check_own_words
 from addnorm.scenes.storyboard import Element, State, Storyboard, window_around
 from addnorm.scenes.text import is_constant
 
@@ -57,22 +54,8 @@ def storyboard(trace: Trace) -> Storyboard:
     followed = pre_norm.FOLLOWED if trace.example.norm == "pre" else FOLLOWED
     builders = {"b4": _b4, "b5": _b5, **followed}
     states = tuple(builders[name](trace) for name in STATES)
-    _check_captions(trace.example, {state.name: {label.ref for label in state.labels} for state in states})
+    check_own_words(trace, {state.name: {label.ref for label in state.labels} for state in states}, OWN_WORDS)
     return Storyboard(FILM, states, (State("details", _details(trace)),), CAUTIONS, POINTERS)
-
-
-def _check_captions(example: Example, shown: Mapping[str, Collection[str]]) -> None:
-    """A caption of the user's belongs to a state, and names no number that the state does not have."""
-    for language, captions in example.captions.items():
-        for name, caption in captions.items():
-            field = f"captions.{language}.{name}"
-            if name not in shown:
-                raise ExampleError(field, "no such state", nearest(name, shown), example.source)
-            for part in caption_parts(caption):
-                if isinstance(part, Reference) and str(part) not in shown[name]:
-                    found = f"names {part}, which this state does not show"
-                    remedy = nearest(str(part), shown[name]) if shown[name] else "it shows no number"
-                    raise ExampleError(field, found, remedy, example.source)
 
 
 def _b4(trace: Trace) -> State:

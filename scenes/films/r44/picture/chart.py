@@ -31,7 +31,7 @@ from addnorm.scenes.films.r44.picture.easel import (
     fitted,
 )
 from addnorm.scenes.storyboard import Element, State
-from addnorm.scenes.text import symbol_line, value_line
+from addnorm.scenes.text import Line, symbol_line, value_line
 from addnorm.scenes.theme import BAND, TYPE
 
 CUT_ROOM = 0.48
@@ -205,12 +205,18 @@ def spread(easel: Easel, element: Element, state: State) -> Mobject:
 
 
 def statistic(easel: Easel, element: Element, state: State) -> Mobject:
-    """μ = …, σ² = …"""
-    pen = easel.pen
+    """μ = …, σ² = …, both in one size."""
+    left = SIDE_LEFT + 0.3
+    lines = {e.name: _statistic_line(easel, e) for e in state.elements if e.kind == "statistic"}
+    widest = max(easel.pen.write(line, TYPE.statistic).advance for line in lines.values())
+    size = TYPE.statistic * min(1.0, (RIGHT - left) / widest)
+    return easel.pen.write(lines[element.name], size).place(left, easel.layout.side[state.name][element.name])
+
+
+def _statistic_line(easel: Easel, element: Element) -> Line:
     label = element.labels[0]
     named = symbol_line(symbol(label.ref.partition("[")[0]))
-    line = (*named, *easel.wording.sign(" = ", "statistics"), *value_line(label, "statistics"))
-    return pen.write(line, TYPE.statistic).place(SIDE_LEFT + 0.3, easel.layout.side[state.name][element.name])
+    return (*named, *easel.wording.sign(" = ", "statistics"), *value_line(label, "statistics"))
 
 
 def formula(easel: Easel, element: Element, state: State) -> Mobject:

@@ -6,7 +6,7 @@ from manim import Mobject, VGroup
 
 from addnorm.scenes.elements import caption as captions
 from addnorm.scenes.elements.vector_row import Columns, number_size, vector_row
-from addnorm.scenes.films.r44.parts import detail_window
+from addnorm.scenes.films.r44.parts import OWN_WORDS, detail_window
 from addnorm.scenes.films.r44.picture.easel import (
     CAPTION_WIDTH,
     CELL_HEIGHT,
@@ -45,4 +45,4 @@ def recompute(easel: Easel, element: Element, state: State) -> Mobject:
 
 def note(easel: Easel, element: Element, state: State) -> Mobject:
     """The example's own note."""
-    return captions.paragraph(easel.pen, easel.wording.note(), TYPE.note, CAPTION_WIDTH, -2.83, most=3)
+    return captions.paragraph(easel.pen, easel.wording.note(), TYPE.note, CAPTION_WIDTH, -2.83, most=OWN_WORDS.note)

@@ -11,9 +11,7 @@ from addnorm.mathcore.labels import Label
 from addnorm.mathcore.trace import Trace
 from addnorm.scenes.elements.lettering import Lettering, Pen
 from addnorm.scenes.elements.vector_row import Columns, VectorRow, number_size, vector_row
-from addnorm.scenes.films.r44.parts import (
-    feature_window,
-)
+from addnorm.scenes.films.r44.parts import OWN_WORDS, feature_window
 from addnorm.scenes.storyboard import State, Storyboard
 from addnorm.scenes.text import Wording
 from addnorm.scenes.theme import FRAME_WIDTH, SAFE_MARGIN, TYPE
@@ -25,7 +23,7 @@ HEADING_Y = 3.2
 MARKER_Y = 3.46
 CONVENTIONS_Y = 2.6
 CAPTION_Y = -2.92
-CAPTION_WIDTH = 12.0
+CAPTION_WIDTH = OWN_WORDS.width
 
 # b5: token rows by features.
 GRID_LEFT, GRID_RIGHT = -4.0, 2.2
