@@ -26,7 +26,7 @@ class ExampleError(AddnormError):
 
     def __str__(self) -> str:
         where = f"{self.file}: " if self.file else ""
-        return _printable(f"{where}{cut(self.field, 80)}: {cut(self.found, 300)}; {self.remedy}")
+        return printable(f"{where}{cut(self.field, 80)}: {cut(self.found, 300)}; {self.remedy}")
 
 
 @contextmanager
@@ -62,6 +62,6 @@ def nearest(word: str, known: Iterable[str]) -> str:
     return f"did you mean {quoted(close[0])}?" if close else f"known here: {', '.join(names)}"
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
     """The text with escapes for what would break the line or cannot be printed."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)

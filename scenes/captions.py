@@ -21,6 +21,9 @@ _SECONDS_A_CHARACTER = Fraction(2, 29)
 _SECONDS_TO_FIND = 1
 _LEAST_SECONDS = 2
 
+SLOWEST, FASTEST = 0.25, 4.0
+"""The paces that a film may have; 1 is the normal one, at 4 everything goes four times as fast."""
+
 
 class Cue(NamedTuple):
     """One caption, from ``start`` up to ``end``: seconds since the film's first frame, exact.

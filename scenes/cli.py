@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from addnorm.scenes.render import Order
 
 DONE, FAILED, REFUSED = 0, 1, 2
-SLOWEST, FASTEST = 0.25, 4.0
 
 
 class Refused(Exception):
@@ -220,6 +219,7 @@ def render(
     """
     with _asking():
         from addnorm.mathcore.errors import AddnormError
+        from addnorm.scenes.captions import FASTEST, SLOWEST
         from addnorm.scenes.crew import available_processors
         from addnorm.scenes.render import Order
         from addnorm.scenes.video import parse_size

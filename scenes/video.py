@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from fractions import Fraction
@@ -10,7 +10,7 @@ from heapq import merge
 from itertools import accumulate, pairwise
 from mmap import mmap
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,35 +87,34 @@ def parse_size(text: str) -> Size:
 _ENCODER = {"preset": "ultrafast", "qp": "20"}
 
 
-class ClipEncoder:
-    """Takes the pictures of a clip in turn; made by `encode_clip`."""
+class Frame(NamedTuple):
+    """A picture as a video has it, in BT.709 of limited range.
 
-    def __init__(self, container: OutputContainer, size: Size) -> None:
-        from av.video.reformatter import ColorPrimaries, ColorRange, Colorspace, ColorTrc, VideoReformatter
+    ``brightness`` is height × width, from 16 (black) to 235 (white); ``colour`` is 2 × height/2 × width/2, blue and
+    red against brightness, where 128 is grey.
+    """
 
-        self.frames = 0
-        self._size = size
-        self._container = container
+    brightness: NDArray[np.uint8]
+    colour: NDArray[np.uint8]
+
+
+class Converter:
+    """Turns a picture, height × width × RGBA, into what is encoded; alpha is ignored."""
+
+    def __init__(self) -> None:
+        from av.video.reformatter import VideoReformatter
+
         self._reformatter = VideoReformatter()
-        self._stream = container.add_stream("libx264", rate=size.frame_rate, options=_ENCODER)
-        context = self._stream.codec_context
-        context.width, context.height, context.pix_fmt = size.width, size.height, "yuv420p"
-        context.time_base = Fraction(1, size.frame_rate)
-        context.thread_count = 1  # the bytes depend on it
-        context.color_range = ColorRange.MPEG
-        context.color_primaries = ColorPrimaries.BT709
-        context.color_trc = ColorTrc.BT709
-        context.colorspace = Colorspace.ITU709
 
-    def write(self, rgba: NDArray[np.uint8], repeat: int = 1) -> None:
-        """Append a picture, ``repeat`` frames long: height × width × RGBA, top row first, alpha ignored."""
+    def video_frame(self, rgba: NDArray[np.uint8], width: int, height: int) -> VideoFrame:
+        """The picture for the encoder, at a size."""
         import av
         from av.video.reformatter import ColorRange, Colorspace, Interpolation
 
-        if rgba.shape != (self._size.height, self._size.width, 4):
-            raise ValueError(f"a picture of shape {rgba.shape} in a clip of {self._size}")
-        frame = self._reformatter.reformat(
+        return self._reformatter.reformat(
             av.VideoFrame.from_numpy_buffer(np.ascontiguousarray(rgba), format="rgba"),
+            width,
+            height,
             format="yuv420p",
             src_colorspace=Colorspace.ITU709,
             dst_colorspace=Colorspace.ITU709,
@@ -128,6 +127,37 @@ class ClipEncoder:
             | Interpolation.BITEXACT,
             threads=1,
         )
+
+    def frame(self, rgba: NDArray[np.uint8], width: int, height: int) -> Frame:
+        """The picture at a size as a decoder would give it, had nothing been lost."""
+        return _copied(self.video_frame(rgba, width, height))
+
+
+class ClipEncoder:
+    """Takes the pictures of a clip in turn; made by `encode_clip`."""
+
+    def __init__(self, container: OutputContainer, size: Size) -> None:
+        from av.video.reformatter import ColorPrimaries, ColorRange, Colorspace, ColorTrc
+
+        self.frames = 0
+        self._size = size
+        self._container = container
+        self._converter = Converter()
+        self._stream = container.add_stream("libx264", rate=size.frame_rate, options=_ENCODER)
+        context = self._stream.codec_context
+        context.width, context.height, context.pix_fmt = size.width, size.height, "yuv420p"
+        context.time_base = Fraction(1, size.frame_rate)
+        context.thread_count = 1  # the bytes depend on it
+        context.color_range = ColorRange.MPEG
+        context.color_primaries = ColorPrimaries.BT709
+        context.color_trc = ColorTrc.BT709
+        context.colorspace = Colorspace.ITU709
+
+    def write(self, rgba: NDArray[np.uint8], repeat: int = 1) -> None:
+        """Append a picture, ``repeat`` frames long: height × width × RGBA, top row first, alpha ignored."""
+        if rgba.shape != (self._size.height, self._size.width, 4):
+            raise ValueError(f"a picture of shape {rgba.shape} in a clip of {self._size}")
+        frame = self._converter.video_frame(rgba, self._size.width, self._size.height)
         for _ in range(repeat):
             frame.pts = self.frames
             self._container.mux(self._stream.encode(frame))
@@ -281,53 +311,108 @@ def decode_frames(path: Path, every: int = 1, shrink: int = 1) -> Iterator[NDArr
             yield picture.to_ndarray().astype(np.uint8, copy=False)
 
 
-def decode_brightness(
-    path: Path, width: int, height: int, wanted: Callable[[int], bool]
-) -> Iterator[NDArray[np.uint8] | None]:
-    """The brightness of a video's pictures in turn, at a size: height × width, from 16 (black) to 235 (white).
+def decode_yuv(path: Path, width: int, height: int) -> Iterator[Frame]:
+    """The pictures of a video in turn, at an even size. One that is the same as that before is given again."""
+    scaler = _Scaler(width, height)
+    last: tuple[NDArray[np.uint8], ...] = ()
+    picture: Frame | None = None
+    for frame in _decoded(path):
+        planes = _planes(frame)
+        if picture is None or not all(map(np.array_equal, planes, last)):
+            last = tuple(plane.copy() for plane in planes)
+            picture = scaler.frame(frame)
+        yield picture
 
-    A frame whose number is not ``wanted`` gives None. A picture that is the same as the last one wanted is
-    given as the same array again.
-    """
-    from av.video.reformatter import ColorRange, Colorspace, Interpolation, VideoReformatter
 
-    reformatter = VideoReformatter()
-    last, picture = np.empty(0, dtype=np.uint8), np.empty(0, dtype=np.uint8)
+def pictures_at(path: Path, width: int, height: int, numbers: Collection[int]) -> list[Frame]:
+    """The pictures of a video with these numbers, counted from zero, as far as there are any, at an even size."""
+    scaler = _Scaler(width, height)
+    return [scaler.frame(frame) for number, frame in enumerate(_decoded(path)) if number in numbers]
+
+
+def _decoded(path: Path) -> Iterator[VideoFrame]:
     with _reading(path) as container:
         container.streams.video[0].thread_type = "AUTO"
-        for number, frame in enumerate(container.decode(video=0)):
-            if not wanted(number):
-                yield None
-                continue
-            bt601 = frame.colorspace in (Colorspace.ITU601, 6)
-            plain = frame.format.name == "yuv420p" and frame.color_range != ColorRange.JPEG and not bt601
-            limited = frame
-            if not plain:
-                limited = frame.reformat(
-                    format="yuv420p",
-                    src_colorspace=Colorspace.ITU601 if bt601 else Colorspace.ITU709,
-                    dst_colorspace=Colorspace.ITU709,
-                    dst_color_range=ColorRange.MPEG,
-                )
-            if not np.array_equal(_brightness(limited), last):
-                last = _brightness(limited).copy()
-                sized = reformatter.reformat(limited, width, height, interpolation=Interpolation.AREA)
-                picture = _brightness(sized).copy()
-            yield picture
+        yield from container.decode(video=0)
 
 
-def picture_size(path: Path) -> tuple[int, int, Fraction]:
-    """A video's width and height in pixels, and its frames a second."""
+class _Scaler:
+    """Brings decoded pictures to a size, in BT.709 of limited range."""
+
+    def __init__(self, width: int, height: int) -> None:
+        from av.video.reformatter import VideoReformatter
+
+        self._width, self._height = width, height
+        self._reformatter = VideoReformatter()
+
+    def frame(self, decoded: VideoFrame) -> Frame:
+        """A picture, scaled."""
+        from av.video.reformatter import ColorRange, Colorspace, Interpolation
+
+        # Area is exact where several pixels become one; nearly at the same size it would move them about.
+        much_smaller = decoded.height >= 1.5 * self._height
+        bt601 = decoded.colorspace in (Colorspace.ITU601, 6)
+        scaled = self._reformatter.reformat(
+            decoded,
+            self._width,
+            self._height,
+            format="yuv420p",
+            src_colorspace=Colorspace.ITU601 if bt601 else Colorspace.ITU709,
+            dst_colorspace=Colorspace.ITU709,
+            dst_color_range=ColorRange.MPEG,
+            interpolation=Interpolation.AREA if much_smaller else Interpolation.BICUBIC,
+        )
+        return _copied(scaled)
+
+
+@dataclass(frozen=True)
+class Screening:
+    """What a player is told about a video: its pictures' size in pixels, how many a second, and how to show them.
+
+    ``streams`` is how many videos there are in the file, ``pixel_aspect`` the width of a pixel for its height 1, and
+    ``upright`` whether pictures are shown as they are, neither turned nor mirrored.
+    """
+
+    width: int
+    height: int
+    frame_rate: Fraction
+    streams: int
+    pixel_aspect: Fraction
+    upright: bool
+
+
+def screening(path: Path) -> Screening:
+    """How a video is to be shown."""
     with _reading(path) as container:
         stream = container.streams.video[0]
-        return stream.width, stream.height, Fraction(stream.average_rate or 0)
+        first = next(container.decode(video=0), None)
+        matrix: Any = None if first is None else first.side_data.get("DISPLAYMATRIX")
+        return Screening(
+            stream.width,
+            stream.height,
+            Fraction(stream.average_rate or 0),
+            len(container.streams.video),
+            Fraction(stream.sample_aspect_ratio or 1),
+            matrix is None or _is_upright(bytes(matrix)),
+        )
 
 
-def _brightness(frame: VideoFrame) -> NDArray[np.uint8]:
-    """The first plane of a YUV picture; what lies behind it in memory must not be freed while it is in use."""
-    plane = frame.planes[0]
-    rows = np.frombuffer(memoryview(plane), dtype=np.uint8).reshape(plane.height, plane.line_size)
-    return rows[:, : plane.width]
+def _is_upright(matrix: bytes) -> bool:
+    """Whether a display matrix, nine numbers of 16.16 bits, leaves pictures as they are."""
+    return tuple(np.frombuffer(matrix, dtype="=i4")[[0, 1, 3, 4]]) == (1 << 16, 0, 0, 1 << 16)
+
+
+def _planes(frame: VideoFrame) -> tuple[NDArray[np.uint8], ...]:
+    """The planes of a YUV picture; what lies behind them in memory must not be freed while they are in use."""
+    return tuple(
+        np.frombuffer(memoryview(plane), dtype=np.uint8).reshape(plane.height, plane.line_size)[:, : plane.width]
+        for plane in frame.planes
+    )
+
+
+def _copied(frame: VideoFrame) -> Frame:
+    brightness, *colour = _planes(frame)
+    return Frame(brightness.copy(), np.stack(colour))
 
 
 @contextmanager

@@ -7,16 +7,19 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from hashlib import sha256
+from hashlib import file_digest
 from pathlib import Path
 from typing import Any
 
 from addnorm.mathcore.errors import AddnormError
 from addnorm.mathcore.labels import Label, relation, stage_label, value
 from addnorm.scenes.manifest import SCHEMA, Json
+from addnorm.scenes.verify.judging import Staging
 from addnorm.scenes.verify.origin import Origin
 from addnorm.scenes.verify.report import Finding
-from addnorm.scenes.verify.watching import BEATS_A_SECOND, Staging
+
+LARGEST = 64 * 2**20
+"""Bytes. A manifest that is larger is not read; that of a wide layer at 60 frames a second has a few million."""
 
 NEAR = 1.0
 """Pixels. The manifest and the stage mean the same box if no side is further off."""
@@ -35,16 +38,22 @@ def manifest_findings(path: Path, origin: Origin, stagings: Sequence[Staging], f
     """What is wrong with the manifest of a video that has so many frames and shows these states."""
     if _digest(path) != origin.says["values_sha256"]:
         yield Finding(f"{path.name}: changed; it is not the one that the video was published with")
+    if path.stat().st_size > LARGEST:
+        yield Finding(f"{path.name}: cannot be read as a manifest: it has more than {LARGEST:,} bytes")
+        return
     try:
         manifest = json.loads(path.read_bytes(), parse_constant=_refuse)
         for finding in _differences(manifest, origin, stagings, frames):
             yield replace(finding, reason=f"{path.name}: {finding.reason}")
-    except (ValueError, TypeError, KeyError, IndexError, AttributeError, AddnormError) as error:
+    except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError, AddnormError) as error:
         yield Finding(f"{path.name}: cannot be read as a manifest: {type(error).__name__} {error}")
 
 
 def _digest(path: Path) -> str:
-    return sha256(path.read_bytes()).hexdigest()
+    if path.stat().st_size > LARGEST:
+        return ""
+    with path.open("rb") as file:
+        return file_digest(file, "sha256").hexdigest()
 
 
 def _refuse(constant: str) -> None:
@@ -64,9 +73,9 @@ def _differences(manifest: Json, origin: Origin, stagings: Sequence[Staging], fr
         clip = clips[staging.state]
         if len(stagings) > 1 and clip["first_frame"] != start:
             yield Finding(f"first_frame {clip['first_frame']}; right is {start}", staging.state)
-        due = staging.beats * manifest["frame_rate"] // BEATS_A_SECOND
+        due = staging.frames * manifest["frame_rate"] / staging.frame_rate
         if clip["frames"] != due:
-            yield Finding(f"{clip['frames']} frames; right is {due}", staging.state)
+            yield Finding(f"{clip['frames']} frames; right is {due:g}", staging.state)
         yield from _Clip(clip, start, staging, origin).differences(manifest["size"][0])
         start += clip["frames"]
     if start != frames:

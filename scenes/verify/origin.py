@@ -8,24 +8,28 @@ from functools import cached_property
 from typing import Any
 
 from addnorm.mathcore.document import example_from
-from addnorm.mathcore.errors import AddnormError, nearest
+from addnorm.mathcore.errors import AddnormError, cut, nearest
 from addnorm.mathcore.example import Example
 from addnorm.mathcore.example_files import load_example
 from addnorm.mathcore.trace import Trace, run
+from addnorm.scenes.captions import FASTEST, SLOWEST
 from addnorm.scenes.films import FILMS, Film
-from addnorm.scenes.manifest import Json
+from addnorm.scenes.manifest import EXAMPLE_LIMIT, Json
 from addnorm.scenes.paths import bundled_examples, find_example
 from addnorm.scenes.storyboard import Storyboard
 
-_KINDS: dict[str, Any] = {
-    "addnorm": str,
-    "film": str,
-    "example": dict,
-    "language": str,
-    "theme": str,
-    "captions": bool,
-    "pace": float | int,
-    "values_sha256": str,
+LONGEST_COMMENT = 2 * EXAMPLE_LIMIT
+"""Characters. A video's comment has an example of at most EXAMPLE_LIMIT bytes, and a few words more."""
+
+_KINDS = {
+    "addnorm": (str,),
+    "film": (str,),
+    "example": (dict,),
+    "language": (str,),
+    "theme": (str,),
+    "captions": (bool,),
+    "pace": (float, int),  # and no bool, which is an int to Python
+    "values_sha256": (str,),
 }
 
 
@@ -42,14 +46,19 @@ class Origin:
     @classmethod
     def read(cls, comment: str, given: Example | None = None) -> Origin:
         """The origin in a video's comment. ``given`` is the example that it has to be made from, if that is known."""
+        if len(comment) > LONGEST_COMMENT:
+            raise AddnormError(f"its metadata are damaged: {len(comment)} characters, more than addnorm writes")
         try:
             says = json.loads(comment)
-        except ValueError:
+        except (ValueError, RecursionError):
             says = None
         if not isinstance(says, dict):
             raise AddnormError("its metadata do not say what it was made from, as addnorm's do")
-        if wrong := [key for key, kind in _KINDS.items() if not isinstance(says.get(key), kind)]:
+        if wrong := [key for key, kinds in _KINDS.items() if type(says.get(key)) not in kinds]:
             raise AddnormError(f"its metadata are damaged: there is no {', no '.join(wrong)}")
+        if not SLOWEST <= says["pace"] <= FASTEST:
+            paces = f"films have one from {SLOWEST:g} to {FASTEST:g}"
+            raise AddnormError(f"its metadata are damaged: pace {cut(str(says['pace']), 20)}; {paces}")
         return cls(says, given)
 
     @cached_property

@@ -153,9 +153,10 @@ class Reader:
         """What a text changes of the blank picture."""
         return self._sheet.coverage(text, self.spot.pose.moved(shift)) * self._contrast
 
-    def is_on(self, picture: Picture, still: Plane) -> bool:
-        """Whether a staged picture already looks here as the hold does."""
-        return bool(np.abs(picture[self._part] - still[self._part]).max() <= 1)
+    def is_on(self, picture: Picture, still: Picture) -> bool:
+        """Whether a staged picture already looks here as the hold does; both in half the size."""
+        part = tuple(slice(side.start // 2, (side.stop + 1) // 2) for side in self._part)
+        return bool(np.abs(picture[part] - still[part].astype(np.int16)).max() <= 1)
 
     def judge(self, observed: Picture) -> Judgement:
         """Judge the label on a whole picture."""

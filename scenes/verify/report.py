@@ -6,10 +6,14 @@ from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
 
+from addnorm.mathcore.errors import cut, printable
 from addnorm.scenes.manifest import Json
 
 MOST_LINES = 20
 """So many findings are printed; the JSON has them all."""
+
+LONGEST_LINE = 400
+"""Characters. So much of a finding is printed."""
 
 
 @dataclass(frozen=True)
@@ -17,8 +21,8 @@ class Finding:
     """One thing that is not as it should be.
 
     ``state``, ``ref`` and the video's frames from ``first`` to ``last``, counted from zero, say where, as far as
-    it is in one place; ``expected`` and ``found`` are what should be there and what is, and ``box`` is left, top,
-    width and height in pixels.
+    it is in one place; ``expected`` and ``found`` are what should be there and what is, ``box`` is left, top,
+    width and height in pixels, and ``seconds`` is from when to when in the video.
     """
 
     reason: str
@@ -29,13 +33,21 @@ class Finding:
     expected: str | None = None
     found: str | None = None
     box: tuple[int, ...] | None = None
+    seconds: tuple[float, float] | None = None
 
     def __str__(self) -> str:
-        frames = None if self.first is None else f"frames {self.first} to {self.last}"
-        if self.first == self.last is not None:
-            frames = f"frame {self.first}"
-        where = ", ".join(filter(None, (self.state, frames)))
-        return f"{where}: {self.reason}" if where else self.reason
+        where = ", ".join(filter(None, (self.state, self._when)))
+        return printable(cut(f"{where}: {self.reason}" if where else self.reason, LONGEST_LINE))
+
+    @property
+    def _when(self) -> str:
+        if self.first is None:
+            return ""
+        frames = f"frame {self.first}" if self.first == self.last else f"frames {self.first} to {self.last}"
+        if self.seconds is None:
+            return frames
+        start, end = self.seconds
+        return f"{start:.2f} s ({frames})" if self.first == self.last else f"{start:.2f} to {end:.2f} s ({frames})"
 
 
 @dataclass(frozen=True)
@@ -75,23 +87,29 @@ class Report:
 
     def lines(self) -> tuple[str, ...]:
         """The report for people."""
-        width, height = self.size
-        beside = "without a manifest" if self.manifest is None else f"with {self.manifest.name}"
-        read = self.numbers - len(self.unread)
-        summary = (
-            f"  {width} × {height}, {self.frames} frames, {beside}: {self.compared} frames compared; "
-            f"{read} numbers of {', '.join(self.states) or 'no state'} read {self.readings} times"
-        )
         found = [f"  {finding}" for finding in self.findings[:MOST_LINES]]
         if more := len(self.findings) - len(found):
             found.append(f"  and {more} more, which --json lists")
         if self.findings and self.made_by not in ("", version("addnorm")):
-            found.append(f"  made by addnorm {self.made_by}; this is {version('addnorm')}, which may draw otherwise")
+            made_by = printable(cut(self.made_by, 20))
+            found.append(f"  made by addnorm {made_by}; this is {version('addnorm')}, which may draw otherwise")
         unread = [
             f"  not read: {number.state} {number.ref}, whose digits are {number.digit_height:.1f} pixels high"
             for number in self.unread
         ]
-        return (f"{self.path}: {'right' if self.passed else 'WRONG'}", *found, *unread, summary)
+        verdict = f"{printable(str(self.path))}: {'right' if self.passed else 'WRONG'}"
+        return (verdict, *found, *unread, *([f"  {self._summary}"] if self.frames else []))
+
+    @property
+    def _summary(self) -> str:
+        width, height = self.size
+        beside = "no manifest beside it" if self.manifest is None else f"with {printable(self.manifest.name)}"
+        looked_at = f"{width} × {height}, {self.frames} frames, {beside}"
+        if not self.compared:
+            return f"{looked_at}: not compared"
+        shown = ", ".join(self.states)
+        read = f"{self.numbers - len(self.unread)} of {self.numbers} numbers in {shown} read {self.readings} times"
+        return f"{looked_at}: every frame compared; {read if self.numbers else f'there are no numbers in {shown}'}"
 
     def as_json(self) -> Json:
         """The report for machines."""

@@ -25,7 +25,7 @@ from addnorm.scenes.typeset import CAP_HEIGHT
 from addnorm.scenes.verify.passage import Passage, Picture, Plane
 from addnorm.scenes.verify.raster import Pose, Sheet, ink
 from addnorm.scenes.verify.reading import FARTHEST, MOST_LEFT_OVER, Reader, Spot
-from addnorm.scenes.video import decode_brightness
+from addnorm.scenes.video import decode_yuv
 
 HEIGHTS = (4.0, 4.5, 5.0, 6.0, 8.0, 12.0)
 QUALITIES = (23, 28, 34)
@@ -116,8 +116,7 @@ def measure(height: float, crf: int, halved: bool, folder: Path) -> Result:
                 encode(shown, folder / "film", {"preset": "ultrafast", "qp": "20"})
                 shown = last_picture(folder / "film", WIDTH, HEIGHT)
             encode(shown, folder / "clip", {"preset": "medium", "crf": str(crf)})
-            *_, seen = decode_brightness(folder / "clip", WIDTH, HEIGHT, lambda n: n == FRAMES - 1)
-            assert seen is not None
+            *_, (seen, _) = decode_yuv(folder / "clip", WIDTH, HEIGHT)
             blank: Plane = np.full((HEIGHT, WIDTH), ground, dtype=np.float32)
             expected = picture([Cell(spot, spot.text) for spot, _ in drawn], ground, 1).astype(np.float32)
             passage = Passage.between(expected, seen) or Passage.untouched()

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from addnorm.scenes.verify import Stagings
-from addnorm.scenes.verify.crosscheck import manifest_findings, manifest_of
+from addnorm.scenes.verify.crosscheck import LARGEST, manifest_findings, manifest_of
+from addnorm.scenes.verify.judging import Staging
 from addnorm.scenes.verify.origin import Origin
 from addnorm.scenes.verify.report import Finding
-from addnorm.scenes.verify.watching import Staging
-from addnorm.scenes.video import frame_count, read_metadata
+from addnorm.scenes.video import frame_count, read_metadata, screening
 
 Judge = Callable[[Any], list[Finding]]
 
@@ -26,8 +26,9 @@ def origin(film: Path) -> Origin:
 
 
 @pytest.fixture(scope="module")
-def shown(origin: Origin, stagings: Stagings) -> Sequence[Staging]:
-    return tuple(stagings.of(origin, 540)[state] for state in origin.states)
+def shown(film: Path, origin: Origin, stagings: Stagings) -> Sequence[Staging]:
+    rehearsal = stagings.of(origin, screening(film / "film.mp4"))
+    return tuple(rehearsal.staging(state) for state in origin.states)
 
 
 @pytest.fixture
@@ -141,10 +142,20 @@ def test_what_comes_and_goes_is_compared_too(judge: Judge, values: Any) -> None:
     ]
 
 
-@pytest.mark.parametrize("content", [b"", b"[]", b"\xff\xfe", b'{"schema": NaN}', b'{"schema": 1}', b"3"])
+@pytest.mark.parametrize(
+    "content", [b"", b"[]", b"\xff\xfe", b'{"schema": NaN}', b'{"schema": 1}', b"3", b"[" * 100_000]
+)
 def test_what_is_no_manifest(judge: Judge, content: bytes) -> None:
     [finding] = judge(content)
     assert finding.reason.startswith("values.json: cannot be read as a manifest")
+
+
+def test_a_manifest_of_a_size_that_none_has(film: Path, origin: Origin, shown: Any, tmp_path: Path) -> None:
+    path = tmp_path / "values.json"
+    with path.open("wb") as file:
+        file.truncate(200 * 2**20)
+    *_, finding = manifest_findings(path, origin, shown, frame_count(film / "film.mp4"))
+    assert finding.reason == f"values.json: cannot be read as a manifest: it has more than {LARGEST:,} bytes"
 
 
 def test_the_last_bits_of_a_value_may_be_another_machines(judge: Judge, values: Any) -> None:

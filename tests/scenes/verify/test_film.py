@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,11 @@ from numpy.typing import NDArray
 from addnorm.mathcore.errors import AddnormError
 from addnorm.mathcore.example import Example
 from addnorm.scenes.cli import main as addnorm
+from addnorm.scenes.render import Order, render
 from addnorm.scenes.verify import Report, Stagings, main, verify
 from addnorm.scenes.verify.report import Finding
-from addnorm.scenes.video import frame_count, read_metadata
+from addnorm.scenes.verify.viewing import require_comparable
+from addnorm.scenes.video import Screening, Size, frame_count, read_metadata
 
 Encode = Any
 Check = Callable[[Path], Report]
@@ -87,7 +90,8 @@ def test_one_digit_painted_over(
     assert (finding.state, finding.first, finding.last) == ("b2", hold.first, hold.last)
     assert (finding.ref, finding.expected, finding.found) == ("ln.var[0]", "0.592455", "0.592454")
     assert str(finding) == (
-        f"b2, frames {hold.first} to {hold.last}: ln.var[0] should read 0.592455; there is 0.592454"
+        f"b2, {hold.first / 5:.2f} to {(hold.last + 1) / 5:.2f} s (frames {hold.first} to {hold.last}): "
+        "ln.var[0] should read 0.592455; there is 0.592454"
     )
     assert not report.passed
 
@@ -138,7 +142,7 @@ def test_two_clips_swapped_in_the_film(film: Path, check: Check, splice: Any, ho
     last = holds["b2"].start - 1
     end = [finding for finding in report.findings if finding.last == last]
     assert [finding.found for finding in end] == ["b0"]
-    assert end[0].reason == "not the picture that was staged, but the finished one of b0"
+    assert end[0].reason == "not the picture that should be there, but the finished one of b0"
 
 
 def test_two_clips_that_have_changed_places(copy: Path, check: Check) -> None:
@@ -228,6 +232,13 @@ def test_an_example_that_was_edited_in_its_file(film: Path, r44: Example, stagin
         ({"theme": "pink"}, "theme: 'pink'"),
         ({"language": "xx"}, "language: 'xx'"),
         ({"pace": None}, "its metadata are damaged: there is no pace"),
+        ({"pace": 0.2}, "its metadata are damaged: pace 0.2; films have one from 0.25 to 4"),
+        ({"pace": 0}, "pace 0;"),
+        ({"pace": float("nan")}, "pace nan;"),
+        ({"pace": float("inf")}, "pace inf;"),
+        ({"pace": 10**400}, "pace 1000000"),
+        ({"pace": True}, "there is no pace"),
+        ({"addnorm": "x" * 70_000}, "its metadata are damaged: 7"),
         ({"values_sha256": 3}, "its metadata are damaged: there is no values_sha256"),
         ({"example": {"id": "r44"}}, "input.x: missing"),
         ({"example": {"id": "mine", "digest": "0" * 64}}, "its example, mine, is too large to be carried along"),
@@ -279,13 +290,113 @@ def test_a_frame_too_few(film: Path, check: Check, tmp_path: Path) -> None:
                 target.mux(packet)
     report = check(tmp_path / "short.mp4")
     assert said(report) == [
-        f"{frames - 1} frames at 5 a second; what it shows takes {frames}; its last picture is that of b4"
+        f"{frames - 1} frames; what it shows takes {frames}; its last picture is that of b4"
     ]
+
+
+def stream_copy(source: Path, target: Path, prepare: Callable[[Any, Any], None]) -> Path:
+    """The same pictures in a file that tells players something else about them."""
+    with av.open(str(source)) as reading, av.open(str(target), "w", format="mp4") as writing:
+        writing.metadata.update(reading.metadata)
+        stream = writing.add_stream_from_template(reading.streams.video[0])
+        prepare(writing, stream)
+        for packet in reading.demux(video=0):
+            if packet.size:
+                packet.stream = stream
+                writing.mux(packet)
+    return target
+
+
+@pytest.mark.parametrize("turn", [{"degrees": 180}, {"degrees": 0, "hflip": True}, {"degrees": 90}])
+def test_pictures_that_players_turn(film: Path, check: Check, tmp_path: Path, turn: dict[str, Any]) -> None:
+    clip = film / "clips" / "b4.mp4"
+    turned = stream_copy(clip, tmp_path / "b4.mp4", lambda _, stream: stream.set_display_rotation(**turn))
+    assert said(check(turned)) == ["players are told to turn or mirror its pictures"]
+
+
+def test_pictures_that_players_stretch(film: Path, check: Check, tmp_path: Path) -> None:
+    def stretch(_file: Any, stream: Any) -> None:
+        stream.sample_aspect_ratio = Fraction(3, 4)
+
+    stretched = stream_copy(film / "clips" / "b4.mp4", tmp_path / "b4.mp4", stretch)
+    assert said(check(stretched)) == ["players are told to stretch its pictures to 720 × 540"]
+
+
+def test_a_second_video_in_the_file(film: Path, check: Check, tmp_path: Path) -> None:
+    def add(file: Any, _stream: Any) -> None:
+        second = file.add_stream("libx264", rate=5)
+        second.width, second.height, second.pix_fmt = 64, 36, "yuv420p"
+        file.mux(second.encode(av.VideoFrame(64, 36, "yuv420p")))
+        file.mux(second.encode(None))
+
+    [finding] = said(check(stream_copy(film / "clips" / "b4.mp4", tmp_path / "b4.mp4", add)))
+    assert finding == "2 videos are in the file, and a player may show the other; only the first is compared"
+
+
+@pytest.mark.parametrize(("rate", "said_of_it"), [(24, "24 frames a second"), (120, "120 frames a second")])
+def test_a_frame_rate_at_which_no_film_is_made(rate: int, said_of_it: str) -> None:
+    with pytest.raises(AddnormError, match=said_of_it):
+        require_comparable(Screening(1280, 720, Fraction(rate), 1, Fraction(1), upright=True))
+
+
+@pytest.mark.parametrize(
+    ("state", "size"), [("b2", (848, 480)), ("b3", (720, 406)), ("b1", (428, 240)), ("b0", (856, 480))]
+)
+def test_sizes_that_are_not_quite_16_to_9(
+    film: Path,
+    check: Check,
+    encode: Encode,
+    tmp_path: Path,
+    state: str,
+    size: tuple[int, int],
+) -> None:
+    report = check(encode(film / "clips" / f"{state}.mp4", tmp_path / "small.mp4", crf=28, size=size))
+    assert report.passed, said(report)
+    assert report.readings > 0
+
+
+def test_one_digit_in_a_size_that_is_not_quite_16_to_9(
+    film: Path, check: Check, encode: Encode, last_digit: Any, holds: Any, tmp_path: Path
+) -> None:
+    frame = holds["b2"].last
+    painted = encode(film / "clips" / "b2.mp4", tmp_path / "painted.mp4", paint=last_digit(range(frame, frame + 1)))
+    report = check(encode(painted, tmp_path / "small.mp4", crf=28, size=(848, 480)))
+    assert [(finding.ref, finding.found, finding.first) for finding in report.findings] == [
+        ("ln.var[0]", "0.592454", frame)
+    ]
+
+
+def test_colours_that_have_changed_places(film: Path, check: Check, encode: Encode, holds: Any, tmp_path: Path) -> None:
+    last = holds["b1"].last
+
+    def swap(number: int, planes: NDArray[np.uint8]) -> None:
+        if number == last:
+            blue, red = planes[540:675].copy(), planes[675:].copy()
+            planes[540:675], planes[675:] = red, blue
+
+    report = check(encode(film / "clips" / "b1.mp4", tmp_path / "b1.mp4", recolour=swap))
+    [finding] = report.findings
+    assert (finding.state, finding.first, finding.last) == ("b1", last, last)
+    assert "not the colours that should be there, between" in finding.reason
+
+
+def test_a_frame_of_a_motion_between_two_beats(order: Order, encode: Encode, tmp_path: Path) -> None:
+    tuple(render([replace(order, size=Size(640, 360, 15), states=("b3",))], tmp_path, 1))
+    [clip] = tmp_path.glob("**/b3.mp4")
+
+    def strike(number: int, brightness: NDArray[np.uint8]) -> None:
+        if number == 7:
+            brightness[320:328, 100:200] = 200
+
+    report = verify(encode(clip, tmp_path / "struck.mp4", paint=strike))
+    assert report.compared == report.frames
+    assert [(finding.state, finding.first, finding.last) for finding in report.findings] == [("b3", 7, 7)]
+    assert verify(clip).passed
 
 
 def test_another_shape(film: Path, encode: Encode, tmp_path: Path) -> None:
     report = verify(encode(film / "clips" / "b4.mp4", tmp_path / "square.mp4", size=(540, 540)))
-    assert said(report)[0] == "540 × 540 pixels are not 16 : 9"
+    assert said(report) == ["540 × 540 pixels are not 16 : 9"]
 
 
 def test_numbers_too_small_to_be_read(film: Path, encode: Encode, tmp_path: Path) -> None:
@@ -293,6 +404,12 @@ def test_numbers_too_small_to_be_read(film: Path, encode: Encode, tmp_path: Path
     assert not report.passed
     assert len(report.unread) == report.numbers == 11
     assert "none of its numbers could be read" in said(report)
+
+
+def test_pictures_too_small_to_be_compared(film: Path, encode: Encode, tmp_path: Path) -> None:
+    report = verify(encode(film / "clips" / "b4.mp4", tmp_path / "tiny.mp4", size=(32, 18)))
+    assert said(report) == ["32 × 18 pixels are too few to be compared"]
+    assert not report.passed
 
 
 @pytest.mark.parametrize("content", [b"", b"not a video", b"\0\0\0\x18ftypmp42\0\0\0\0mp42isom"])
@@ -323,6 +440,29 @@ def test_long_reports_are_cut_and_json_is_whole() -> None:
     assert len(report.as_json()["findings"]) == 30
 
 
+def test_what_others_wrote_is_printed_escaped() -> None:
+    report = Report(Path("a\x1b[2J\nfilm.mp4: right"), findings=(Finding("state: '\x07\u202eb2'\r\n"),))
+    lines = report.lines()
+    assert lines[0] == r"a\x1b[2J\nfilm.mp4: right: WRONG"
+    assert lines[1] == r"  state: '\x07\u202eb2'\r\n"
+    assert "x" * 400 not in "".join(Report(Path("a.mp4"), findings=(Finding("x" * 10**6),)).lines())
+
+
+def test_names_that_are_no_text_are_reported(tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    odd = tmp_path / "\udcff\n.mp4"
+    odd.write_bytes(b"")
+    assert addnorm(("verify", str(odd))) == 1
+    assert rb"\udcff\n.mp4: WRONG" in capsysbinary.readouterr().out
+    assert addnorm(("verify", str(odd), "--json")) == 1
+    assert json.loads(capsysbinary.readouterr().out)["videos"][0]["path"] == str(odd)
+
+
+def test_a_clip_without_numbers_says_so(film: Path, check: Check) -> None:
+    report = check(film / "clips" / "b4.mp4")
+    assert report.passed
+    assert report.lines()[-1].endswith("every frame compared; there are no numbers in b4")
+
+
 def test_the_command(film: Path, copy: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
     assert addnorm(("verify", str(film / "clips" / "b4.mp4"))) == 0
     assert capsysbinary.readouterr().out.decode().splitlines()[0] == f"{film / 'clips' / 'b4.mp4'}: right"
@@ -339,6 +479,7 @@ def test_the_command(film: Path, copy: Path, capsysbinary: pytest.CaptureFixture
 def test_a_folder_stands_for_all_videos_in_it(copy: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for state in ("b5", "b0", "b1", "b2", "b3"):
         (copy / "clips" / f"{state}.mp4").unlink()
+    (copy / "film.mp4").write_bytes((copy / "clips" / "b4.mp4").read_bytes())  # which takes less time
     assert main([copy], as_json=False) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line for line in lines if line.endswith(": right")] == [
