@@ -192,7 +192,8 @@ def test_noise_bounds_the_error(example: Example) -> None:
         for name, values in DIGITS(example).items():
             for index, exact in np.ndenumerate(np.array(values, dtype=object)):
                 error = abs(mpmath.mpf(float(trace[name].value[index])) - exact)
-                assert error <= trace.noise.of(name, index) + 1e-300, (name, index)
+                slack = 1e-300 + 1e-48 * abs(exact)  # fifty digits are not exact either
+                assert error <= trace.noise.of(name, index) + slack, (name, index)
 
 
 @given(examples())

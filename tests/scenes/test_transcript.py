@@ -130,7 +130,7 @@ def test_no_text_of_an_example_acts_as_markup(r44: Example) -> None:
     assert SPECIAL.search(HOSTILE)
 
 
-STRANGE = f"{HOSTILE} <https://a.b> &lt; &#x; $$y$$ [x]: /y == | --- |\n\n# more\n```\n***"
+STRANGE = f"{HOSTILE} <https://a.b> &lt; &#x; $$y$$ [x]: /y == | --- | # more ``` ***"
 
 
 def test_a_commonmark_parser_finds_words_and_nothing_else(r44: Example) -> None:
