@@ -62,7 +62,8 @@ Picture = dict[str, Any]
 class Production:
     """What is filmed: one example's trace, in one language and one theme, at one pace (1 is the normal one).
 
-    Without ``captions`` the pictures have none; the time to read them stays.
+    Without ``captions`` the pictures have none; the time to read them stays. ``board`` and ``wording`` may be
+    brought along; else they are the film's own for the trace.
     """
 
     trace: Trace
@@ -70,6 +71,8 @@ class Production:
     theme: str = "dark"
     pace: float = 1.0
     captions: bool = True
+    board: Storyboard | None = None
+    wording: Wording | None = None
 
 
 class StageCamera(Camera):
@@ -148,9 +151,10 @@ class Stage(Scene):
         self.production = production
         self.trace = production.trace
         self.theme: Theme = load_theme(production.theme)
-        self.board: Storyboard = self.storyboard(self.trace)
+        self.board: Storyboard = production.board or self.storyboard(self.trace)
         state_names = {state.name: state.name for state in self.board.states}
-        self.wording = Wording(production.language, self.trace, {**state_names, **self.names})
+        names = {**state_names, **self.names}
+        self.wording = production.wording or Wording(production.language, self.trace, names)
         self.playing = states or tuple(state.name for state in self.board.states)
         self.camera.background_color = ManimColor(self.theme.color("ground"))
         self.plays: list[Play] = []

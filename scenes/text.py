@@ -32,6 +32,7 @@ from addnorm.mathcore.trace import Trace
 from addnorm.mathcore.words import elided, words
 from addnorm.scenes.paths import asset
 from addnorm.scenes.typeset import drawable, scripts_meet
+from addnorm.scenes.witness import asked
 
 
 @dataclass(frozen=True)
@@ -145,9 +146,15 @@ def text_width(text: str) -> float:
     return sum(1.8 if east_asian_width(c) in "WF" else 1.3 if c.isupper() else 1.0 for c in text)
 
 
+@asked
+def token_label(trace: Trace, token: int) -> str:
+    """What is drawn of a token's own label, literally; what the font does not have stands as its code point."""
+    return token_text(trace.example.tokens[token])
+
+
 def token_line(trace: Trace, token: int, role: str = "text") -> Line:
-    """A token's own label, literally; what the font does not have stands as its code point."""
-    return (Run(token_text(trace.example.tokens[token]), User(f"tokens[{token}]"), role),)
+    """A token's own label."""
+    return (Run(token_label(trace, token), User(f"tokens[{token}]"), role),)
 
 
 _SYMBOLS = {

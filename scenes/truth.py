@@ -30,7 +30,7 @@ from addnorm.scenes.text import (
     Wording,
     pieces,
     plain,
-    token_text,
+    token_label,
 )
 
 SIGNS = frozenset("+−×·⊙/±=≈")
@@ -134,8 +134,8 @@ def _users_words(place: str, wording: Wording) -> set[str]:
             caption = example.captions.get(language, {}).get(state, "")
             return {text for text, _ in pieces(caption, place)}
         case _:
-            tokens = {f"tokens[{n}]": token_text(token) for n, token in enumerate(example.tokens)}
-            return {tokens[place]} if place in tokens else set()
+            token = next((n for n in range(example.n_tokens) if place == f"tokens[{n}]"), None)
+            return set() if token is None else {token_label(wording.trace, token)}
 
 
 def _false_sentence(line: Line, wording: Wording) -> str | None:

@@ -127,6 +127,11 @@ def typeset_formula(math: str, atoms: int) -> Setting:
     return _typeset(((("math", math),),), "en", None, atoms)
 
 
+def advance(text: str, language: str = "en") -> float:
+    """The advance of a text on one line, in em."""
+    return typeset([Span(text=text)], language).width
+
+
 def missing_characters(text: str) -> tuple[str, ...]:
     """The characters of a text that the bundled font has no glyph for, blanks and scripts aside."""
     plain = text.translate(_SUPERSCRIPTS).translate(_SUBSCRIPTS)

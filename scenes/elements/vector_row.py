@@ -12,7 +12,7 @@ from addnorm.scenes.elements.lettering import Lettering, Pen
 from addnorm.scenes.elements.shapes import THIN, box
 from addnorm.scenes.storyboard import Window
 from addnorm.scenes.text import Line, value_line
-from addnorm.scenes.theme import TYPE
+from addnorm.scenes.theme import PIXEL, TYPE
 
 GAP = 0.12
 GAP_WIDTH = 2.0
@@ -97,8 +97,8 @@ def vector_row(
     return VectorRow(cells, numbers, gap)
 
 
-def number_size(pen: Pen, labels: list[Label], size: float, columns: Columns) -> float:
-    """The font size at which every number fits into its cell, at most ``size``."""
-    widest = max(pen.write(value_line(label), size).advance for label in labels)
+def number_size(widest: float, size: float, columns: Columns) -> float:
+    """The font size at which every number fits into its cell, at most ``size``; ``widest`` is in em."""
+    widest *= size * PIXEL
     room = columns.cell_width - 2 * PADDING
     return size if widest <= room else size * room / widest

@@ -13,6 +13,7 @@ from addnorm.mathcore.trace import Trace
 from addnorm.scenes.own_words import Room
 from addnorm.scenes.storyboard import Element, Relation, State, Window, elide_middle, window_around
 from addnorm.scenes.text import is_constant, text_width, token_text
+from addnorm.scenes.witness import asked
 
 FILM = "r44"
 
@@ -41,6 +42,7 @@ CELL_EDGES, GAP_ROOM, MOST_CELLS, MOST_BESIDE_GAP = 1.6, 14.0, 5, 3
 FEWEST_CUT, MOST_CUT, OUTLIER = 24, 2, 2.0
 
 
+@asked
 def feature_window(trace: Trace) -> Window:
     """The features whose numbers are shown on stage: all of them if they fit, else the first ones and the last."""
     example = trace.example
@@ -49,6 +51,7 @@ def feature_window(trace: Trace) -> Window:
     return _fitting(trace, rows, stage_label, ROW_ROOM)
 
 
+@asked
 def detail_window(trace: Trace) -> Window:
     """The features whose numbers the details show."""
     rows = [f"{quantity}[{trace.example.followed},{{}}]" for quantity in MEASURED] + ["gamma[{}]", "beta[{}]"]
@@ -116,11 +119,13 @@ def arithmetic(trace: Trace) -> Element:
     return Element("sums", "sums", relations=relations)
 
 
+@asked
 def normalized_by(trace: Trace) -> str:
     """The quantity whose rows LayerNorm reads: r in post-norm, x in pre-norm."""
     return trace["ln.mean"].inputs[0]
 
 
+@asked
 def is_affine(trace: Trace) -> bool:
     """Whether γ and β do anything: whether u differs from the normalized row."""
     return bool((trace.example.gamma != 1).any() or (trace.example.beta != 0).any())
@@ -170,6 +175,7 @@ def _chart(trace: Trace, quantity: str, others: tuple[str, ...]) -> Element:
     return Element("chart", "chart", labels=cut_labels(trace, quantity), lengths=(*bars, *others))
 
 
+@asked
 def cut_features(trace: Trace, quantity: str) -> tuple[int, ...]:
     """The features of the followed row whose bars are cut: in a wide row, those that stand far above all others.
 

@@ -31,7 +31,7 @@ from addnorm.scenes.elements.lettering import Lettering, Pen
 from addnorm.scenes.elements.shapes import path
 from addnorm.scenes.elements.value_chart import Travel
 from addnorm.scenes.films.r44.picture import DRAW, Drawing
-from addnorm.scenes.films.r44.picture.chart import Chart, passages, value_chart
+from addnorm.scenes.films.r44.picture.chart import Chart, passage, value_chart
 from addnorm.scenes.films.r44.picture.easel import POST_NORM, Easel, Layout
 from addnorm.scenes.films.r44.picture.two_paths import skip_path
 from addnorm.scenes.films.r44.states import NAMES, storyboard
@@ -71,7 +71,7 @@ class R44(Stage):
     def easel(self) -> Easel:
         """What this production's pictures are drawn with."""
         pen = Pen(self.theme, self.production.language)
-        return Easel(self.trace, self.wording, pen, self.board, self.layout)
+        return Easel(self.trace, self.wording, pen, self.layout)
 
     def draw(self, element: Element, state: State) -> Mobject:
         """An element as it stands in a state's finished picture."""
@@ -214,10 +214,10 @@ class R44(Stage):
     def normalize(self, before: Picture, after: Picture, state: State) -> None:
         """The bars become those of u, by way of the normalized row where γ and β do anything; then u goes on."""
         self.move(*self.chrome(before, after), *exchange(before, after, "circled", "bracket", "spread"), seconds=0.8)
-        chart, ways = before["chart"], passages(self.easel)
-        if "normalized" in ways:
+        chart = before["chart"]
+        if state.passing:
             normalized = self.present(state.passing[0], state)
-            chart = self.travel(chart, value_chart(self.easel, ways["normalized"]))
+            chart = self.travel(chart, value_chart(self.easel, passage(self.easel, "normalized")))
             self.move(draw_in(normalized), *map(FadeIn, chart.cut), seconds=0.8)
             self.move(*self.glow(after["formula"], "gain", "shift"), seconds=1.2)
             self.travel(chart, after["chart"])

@@ -33,6 +33,8 @@ from addnorm.scenes.films.r44.pre_norm import states as pre_norm
 from addnorm.scenes.own_words import check_own_words
 from addnorm.scenes.storyboard import Element, State, Storyboard, window_around
 from addnorm.scenes.text import is_constant
+from addnorm.scenes.typeset import advance
+from addnorm.scenes.witness import asked
 
 NAMES = {
     "film": "R44",
@@ -56,6 +58,20 @@ def storyboard(trace: Trace) -> Storyboard:
     states = tuple(builders[name](trace) for name in STATES)
     check_own_words(trace, {state.name: {label.ref for label in state.labels} for state in states}, OWN_WORDS)
     return Storyboard(FILM, states, (State("details", _details(trace)),), CAUTIONS, POINTERS)
+
+
+@asked
+def widest_number(trace: Trace, language: str) -> float:
+    """The width in em of the widest number in the rows of all states: they share one size."""
+    elements = (element for state in storyboard(trace).states for element in state.elements)
+    return max(advance(label.text, language) for e in elements if "row" in e.kind for label in e.labels)
+
+
+@asked
+def row_names(trace: Trace) -> tuple[str, ...]:
+    """The catalogue keys of the names of all rows: they share one size too."""
+    elements = (element for state in storyboard(trace).states for element in state.elements)
+    return tuple(sorted({key for e in elements if e.kind == "named_row" for key in e.words}))
 
 
 def _b4(trace: Trace) -> State:

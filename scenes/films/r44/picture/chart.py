@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -84,13 +83,13 @@ class Passage:
 
 def chart(easel: Easel, element: Element, state: State) -> Mobject:
     """Signed bars of a row on a zero line, with its mean and the band of one standard deviation round it."""
-    return value_chart(easel, passages(easel)[state.name])
+    return value_chart(easel, passage(easel, state.name))
 
 
-def passages(easel: Easel) -> Mapping[str, Passage]:
-    """The chart's ways, by where they end.
+def passage(easel: Easel, end: str) -> Passage:
+    """The chart's way to the picture named ``end``.
 
-    They lead from nothing to the bars of the row that LayerNorm reads, on to the normalized row, and, where γ
+    It leads from nothing to the bars of the row that LayerNorm reads, on to the normalized row, and, where γ
     and β do anything, over the picture named "normalized" to u.
     """
     trace, token = easel.trace, easel.trace.example.followed
@@ -98,34 +97,32 @@ def passages(easel: Easel) -> Mapping[str, Passage]:
     mean, half = Quantity("ln.mean", token), Quantity("ln.std", token)
     normalized, out = Quantity("ln.normalized", token), Quantity("ln.out", token)
     unit = Quantity("ln.normalized_std", token)
-    (first, room), (last, last_room) = easel.layout.charts.items()
-    wide = chart_scale(trace, row, room, mean, half)
-    grown = Passage((None, row), (None, mean), (None, half), (wide, wide))
-    if not is_affine(trace):
-        flat = chart_scale(trace, out, last_room, None, unit)
-        return {first: grown, last: Passage((row, out), (mean, None), (half, unit), (wide, flat))}
-    flat = chart_scale(trace, normalized, last_room, None, unit)
+    (first, room), (_, last_room) = easel.layout.charts.items()
+    if end == first:
+        wide = chart_scale(trace, row, room, mean, half)
+        return Passage((None, row), (None, mean), (None, half), (wide, wide))
+    reached = normalized if is_affine(trace) else out
+    flat = chart_scale(trace, reached, last_room, None, unit)
+    if end == "normalized" or reached is out:
+        wide = chart_scale(trace, row, room, mean, half)
+        return Passage((row, reached), (mean, None), (half, unit), (wide, flat))
     goal = chart_scale(trace, out, last_room, None, None)
-    return {
-        first: grown,
-        "normalized": Passage((row, normalized), (mean, None), (half, unit), (wide, flat)),
-        last: Passage((normalized, out), (None, None), (None, None), (flat, goal)),
-    }
+    return Passage((normalized, out), (None, None), (None, None), (flat, goal))
 
 
-def value_chart(easel: Easel, passage: Passage) -> Chart:
+def value_chart(easel: Easel, way: Passage) -> Chart:
     """A chart that has come all its way; band and level are there only where they say something."""
     theme, trace, columns = easel.pen.theme, easel.trace, easel.columns
-    left, right, scales = columns.left, columns.right, passage.scales
-    name = passage.row[1].name
+    left, right, scales = columns.left, columns.right, way.scales
+    name = way.row[1].name
     sides = _bar_sides(columns, trace.example.n_features)
-    bars = Bars(*passage.row, Ground(*scales, *sides), trace, theme.color(name))
+    bars = Bars(*way.row, Ground(*scales, *sides), trace, theme.color(name))
     ticks = () if columns.window.hidden else columns.middles
     zero = axis(left, right, scales[1].zero, ticks, theme.color("secondary"))
     values = VGroup(*_cut_values(easel, name, scales[1]))
-    if passage.half == (None, None):
+    if way.half == (None, None):
         return Chart(bars, zero, None, None, values)
-    (mean, next_mean), (half, next_half) = passage.mean, passage.half
+    (mean, next_mean), (half, next_half) = way.mean, way.half
     ground = Ground(*scales, (left,), (right,))
     pink = theme.color("statistics")
     band = Band((mean, half), (next_mean, next_half), ground, trace, theme.blend("statistics", BAND))
@@ -195,9 +192,9 @@ def chart_scale(
 
 def spread(easel: Easel, element: Element, state: State) -> Mobject:
     """The name of the band, beside its middle. It keeps off the words of the bracket."""
-    passage, trace = passages(easel)[state.name], easel.trace
-    mean = passage.mean[1]
-    y = passage.scales[1].y(np.zeros(1) if mean is None else mean.values(trace)).item()
+    way, trace = passage(easel, state.name), easel.trace
+    mean = way.mean[1]
+    y = way.scales[1].y(np.zeros(1) if mean is None else mean.values(trace)).item()
     words = fitted(easel, element.words[0], TYPE.statistic, NAMES_RIGHT - LEFT, "statistics")
     bottom, top = easel.layout.charts[state.name]
     y = max(y, bottom + 0.4) if chart_side(easel, state) > 0 else min(y, top - 0.55)

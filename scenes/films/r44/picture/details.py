@@ -18,6 +18,7 @@ from addnorm.scenes.films.r44.picture.easel import (
 )
 from addnorm.scenes.storyboard import Element, State
 from addnorm.scenes.theme import TYPE
+from addnorm.scenes.typeset import advance
 
 DETAIL_RIGHT, DETAIL_TOP, DETAIL_PITCH, DETAIL_ROOM = 2.7, 1.85, 0.72, 3.0
 
@@ -28,7 +29,8 @@ def detail_row(easel: Easel, element: Element, state: State) -> Mobject:
     pitch = min(DETAIL_PITCH, DETAIL_ROOM / max(1, len(rows) - 1))
     y = DETAIL_TOP - pitch * rows.index(element)
     columns = Columns(ROWS_LEFT, DETAIL_RIGHT, detail_window(easel.trace))
-    size = number_size(easel.pen, [label for row in rows for label in row.labels], TYPE.number, columns)
+    widest = max(advance(label.text, easel.pen.language) for row in rows for label in row.labels)
+    size = number_size(widest, TYPE.number, columns)
     quantity = element.name.removeprefix("detail.")
     name = fitted(easel, element.words[0], TYPE.number, NAMES_RIGHT - LEFT, quantity)
     rest = easel.wording.elided(columns.window.hidden)

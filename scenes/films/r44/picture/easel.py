@@ -12,7 +12,8 @@ from addnorm.mathcore.trace import Trace
 from addnorm.scenes.elements.lettering import Lettering, Pen
 from addnorm.scenes.elements.vector_row import Columns, VectorRow, number_size, vector_row
 from addnorm.scenes.films.r44.parts import OWN_WORDS, feature_window
-from addnorm.scenes.storyboard import State, Storyboard
+from addnorm.scenes.films.r44.states import row_names, widest_number
+from addnorm.scenes.storyboard import State
 from addnorm.scenes.text import Wording
 from addnorm.scenes.theme import FRAME_WIDTH, SAFE_MARGIN, TYPE
 
@@ -85,7 +86,6 @@ class Easel:
     trace: Trace
     wording: Wording
     pen: Pen
-    board: Storyboard
     layout: Layout
 
     @cached_property
@@ -96,20 +96,13 @@ class Easel:
     @cached_property
     def number_size(self) -> float:
         """One font size for the numbers of all rows."""
-        labels = [
-            label
-            for state in self.board.states
-            for element in state.elements
-            if "row" in element.kind
-            for label in element.labels
-        ]
-        return number_size(self.pen, labels, TYPE.number, self.columns)
+        return number_size(widest_number(self.trace, self.pen.language), TYPE.number, self.columns)
 
     @cached_property
     def name_size(self) -> float:
         """One font size for the names of all rows."""
-        keys = {key for state in self.board.states for e in state.elements if e.kind == "named_row" for key in e.words}
-        widest = max(self.pen.write(self.wording.line(key), TYPE.number).advance for key in keys)
+        lines = map(self.wording.line, row_names(self.trace))
+        widest = max(self.pen.write(line, TYPE.number).advance for line in lines)
         return TYPE.number * min(1.0, (NAMES_RIGHT - LEFT - 0.2) / widest)
 
     def y(self, state: State, quantity: str) -> float:
