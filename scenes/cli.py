@@ -7,8 +7,9 @@ import os
 import shlex
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -21,13 +22,13 @@ from addnorm.scenes.exporters import FORMATS, Format
 if TYPE_CHECKING:
     from addnorm.mathcore.trace import Trace
     from addnorm.scenes.films import Film
-    from addnorm.scenes.render import Order
+    from addnorm.scenes.render import Order, Step
 
 DONE, FAILED, REFUSED = 0, 1, 2
 
 
 class Refused(Exception):
-    """The request or the example is wrong; nothing was done."""
+    """The request or examples are wrong, each argument a line; nothing was done."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -44,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except click.ClickException as error:
         return _complain(error.format_message(), REFUSED)
     except Refused as error:
-        return _complain(str(error), REFUSED)
+        return max(_complain(line, REFUSED) for line in error.args)
     except KeyboardInterrupt as stop:
         return _complain("interrupted; what was published before is as it was", 128 + _signal_of(stop))
     except BrokenPipeError:  # whoever reads our output has seen enough
@@ -192,11 +193,30 @@ def new(path: Path) -> None:
         help="Everything so many times as fast, from 0.25 to 4.",
     ),
 )
-@cloup.option(
-    "--jobs",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Processes at work. One for each processor when left out.",
+@cloup.option_group(
+    "How it is made",
+    cloup.option(
+        "--jobs",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Processes at work. One for each processor when left out.",
+    ),
+    cloup.option(
+        "--scheduler",
+        default="",
+        metavar="tcp://HOST:PORT",
+        help="Have a Dask cluster film instead; its workers need the same addnorm, and no disk in common.",
+    ),
+    cloup.option(
+        "--cache",
+        type=click.FloatRange(min=0),
+        default=2.0,
+        show_default=True,
+        envvar="ADDNORM_CACHE",
+        show_envvar=True,
+        metavar="GIB",
+        help="How much is kept in OUT/.addnorm to be used again.",
+    ),
 )
 def render(
     examples: tuple[str, ...],
@@ -209,48 +229,56 @@ def render(
     captions: str,
     pace: float,
     jobs: int | None,
+    scheduler: str,
+    cache: float,
 ) -> None:
     """Render films, each with its clips, stills, captions, transcript and values.json.
 
     \b
     addnorm render                             the R44 film in Chinese
     addnorm render mine.toml --lang zh,en      a film of your own numbers in two languages
+    addnorm render course/*.toml               many films; one that fails does not stop the others
     addnorm render --states b2 --size 2160p60  one clip in 4K
     """
+    from addnorm.scenes.crew import available_processors
+    from addnorm.scenes.render import Order, render
+    from addnorm.scenes.video import parse_size
+
     with _asking():
         from addnorm.mathcore.errors import AddnormError
         from addnorm.scenes.captions import FASTEST, SLOWEST
-        from addnorm.scenes.crew import available_processors
-        from addnorm.scenes.render import Order
-        from addnorm.scenes.video import parse_size
 
         if not SLOWEST <= pace <= FASTEST:
             raise AddnormError(f"pace: {pace:g}; give a factor from {SLOWEST:g} to {FASTEST:g}")
-        orders = [
-            Order(
-                _film(),
-                trace,
-                language=language,
-                theme=theme,
-                size=parse_size(size),
-                pace=pace,
-                captions=captions == "on",
-                states=() if states is None else _listed(states),
-                moving=not stills,
-            )
-            for trace in _traces(examples or ("r44",))
-            for language in _listed(lang)
-        ]
+        looks = partial(
+            Order,
+            _film(),
+            theme=theme,
+            size=parse_size(size),
+            pace=pace,
+            captions=captions == "on",
+            states=() if states is None else _listed(states),
+            moving=not stills,
+        )
         _require_folder(out)
-    _render(orders, Path(out), jobs or available_processors())
+    orders = _for_all(
+        examples or ("r44",), lambda trace: [looks(trace=trace, language=language) for language in _listed(lang)]
+    )
+    limit = int(cache * 2**30)
+    steps = render(orders, Path(out), jobs or available_processors(), scheduler=scheduler, cache_limit=limit)
+    _follow(steps, total=sum(len(order.stills) for order in orders))
 
 
-def _render(orders: Sequence[Order], out: Path, jobs: int) -> None:
-    """Render, with a bar on a terminal and a line for each step elsewhere, and say where the results are."""
+def _follow(steps: Generator[Step], total: int) -> None:
+    """Have it rendered, with a bar on a terminal and a line for each step elsewhere; say what failed and what is where.
+
+    The exit status is that of a wrong example where nothing else is wrong.
+    """
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    from addnorm.scenes.render import Taken, render
+    from addnorm.mathcore.errors import ExampleError
+    from addnorm.scenes.render import Failed, Taken
 
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
@@ -259,19 +287,37 @@ def _render(orders: Sequence[Order], out: Path, jobs: int) -> None:
         *columns, console=console, disable=not console.is_terminal, auto_refresh=False, redirect_stdout=False
     )
     results: list[Path] = []
-    with closing(render(orders, out, jobs)) as steps, bar:
-        task = bar.add_task("starting", total=sum(len(order.stills) for order in orders))
+    failures: list[Failed] = []
+    with closing(steps), bar:
+        task = bar.add_task("starting", total=total)
         bar.refresh()
         for step in steps:
             if isinstance(step, Taken):
                 done = f"{step.order.folder} {step.name}"
                 bar.update(task, advance=1, description=done, refresh=True)
                 if not console.is_terminal:
-                    click.echo(f"{done}  {'still' if step.seconds is None else f'{float(step.seconds):.1f} s'}")
+                    what = "still" if step.seconds is None else f"{float(step.seconds):.1f} s"
+                    click.echo(f"{done}  {what}{', as before' if step.kept else ''}")
+            elif isinstance(step, Failed):
+                failures.append(step)
             else:
                 results += step.paths
     for path in results:
         click.echo(path)
+    for order, error in failures:  # an example's error names the file
+        _complain(str(error) if isinstance(error, ExampleError) else f"{order.folder}: {error}", FAILED)
+    if failures:
+        wrong = all(isinstance(error, ExampleError) for _, error in failures)
+        raise click.exceptions.Exit(REFUSED if wrong else FAILED)
+
+
+@addnorm.command(short_help="Remove what is kept to be used again.")
+@cloup.option("-o", "--out", default="out", show_default=True, metavar="FOLDER", help="The output folder.")
+def clean(out: str) -> None:
+    """Remove what an output folder keeps to be used again, and what interrupted renders left. Films stay."""
+    from addnorm.scenes.cache import clean
+
+    clean(Path(out))
 
 
 @addnorm.command(short_help="Check finished videos against the math.")
@@ -380,18 +426,28 @@ def _trace(example: str) -> Trace:
     return run(load_example(find_example(example)))
 
 
-def _traces(examples: Sequence[str]) -> Iterator[Trace]:
-    """The traces of examples that are not to be written to one folder."""
+def _for_all(examples: Sequence[str], order: Callable[[Trace], list[Order]]) -> list[Order]:
+    """The orders for examples that are not to be written to one folder. All that is wrong is refused at once."""
     from addnorm.mathcore.errors import AddnormError
 
+    orders: list[Order] = []
+    wrong: list[str] = []
     seen: dict[str, str] = {}
     for example in examples:
-        trace = _trace(example)
-        folder = trace.example.id.casefold()  # some file systems do not tell cases apart
+        try:
+            trace = _trace(example)
+            orders += order(trace)
+        except AddnormError as error:
+            wrong.append(str(error))
+            continue
+        name = trace.example.id
+        folder = name.casefold()  # some file systems do not tell cases apart
         if folder in seen:
-            raise AddnormError(f"{example}: id: {trace.example.id!r} is also that of {seen[folder]}; give each its own")
-        seen[folder] = example
-        yield trace
+            wrong.append(f"{example}: id: {name!r} is also that of {seen[folder]}; give each its own")
+        seen.setdefault(folder, example)
+    if wrong:
+        raise Refused(*dict.fromkeys(wrong))
+    return orders
 
 
 def _listed(text: str) -> tuple[str, ...]:

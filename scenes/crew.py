@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
-from collections import deque
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable
+from itertools import islice
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkProcess
@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from addnorm.mathcore.errors import AddnormError
 
+K = TypeVar("K")
 T = TypeVar("T")
 
 _STOPS = {signal.SIGINT, signal.SIGTERM}
@@ -26,35 +27,46 @@ def available_processors() -> int:
     return os.cpu_count() or 1
 
 
-def in_processes(tasks: Sequence[Callable[[], T]], jobs: int) -> Generator[tuple[int, T]]:
-    """Do tasks in at most ``jobs`` processes, and give each one's number and result as it is done.
+def in_processes(tasks: Iterable[tuple[K, Callable[[], T]]], jobs: int) -> Generator[tuple[K, T | AddnormError]]:
+    """Do tasks in at most ``jobs`` processes, and give each one's name and result, or its error, as it is done.
 
-    The processes are forks, so what is loaded now is shared and need not be sent. With one job everything is
-    done in this process. The first task that fails ends all others.
+    The next task is taken when there is a process for it. The processes are forks, so what is loaded now is shared
+    and need not be sent. With one job everything is done in this process.
     """
-    if min(jobs, len(tasks)) <= 1:
-        for number, task in enumerate(tasks):
-            yield number, task()
+    if jobs <= 1:
+        for name, task in tasks:
+            yield name, _done(task)
         return
-    waiting = deque(enumerate(tasks))
-    running: dict[Connection, tuple[int, ForkProcess]] = {}
+    waiting = iter(tasks)
+    running: dict[Connection, tuple[K, ForkProcess]] = {}
     try:
-        while waiting or running:
-            while waiting and len(running) < jobs:
-                _start(*waiting.popleft(), running)
+        while True:
+            for name, task in islice(waiting, jobs - len(running)):
+                _start(name, task, running)
+            if not running:
+                return
             for receiver in wait([*running]):
                 assert isinstance(receiver, Connection)
-                number, process = running[receiver]
+                name, process = running[receiver]
                 result = _result(receiver, process)
                 del running[receiver]
-                yield number, result
+                yield name, result
     finally:
         for _, process in running.values():
             process.kill()
             process.join()
 
 
-def _start(number: int, task: Callable[[], Any], running: dict[Connection, tuple[int, ForkProcess]]) -> None:
+def _done(task: Callable[[], T]) -> T | AddnormError:
+    try:
+        return task()
+    except AddnormError as error:
+        return error
+    except MemoryError:
+        return AddnormError("memory is too short for so many processes of the render; give --jobs 1")
+
+
+def _start(name: K, task: Callable[[], Any], running: dict[Connection, tuple[K, ForkProcess]]) -> None:
     """Start a process. A signal to stop waits until the process is noted, so that it is ended too."""
     context = get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
@@ -62,7 +74,7 @@ def _start(number: int, task: Callable[[], Any], running: dict[Connection, tuple
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, _STOPS)
     try:
         process.start()
-        running[receiver] = number, process
+        running[receiver] = name, process
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
     sender.close()
@@ -75,12 +87,8 @@ def _result(receiver: Connection, process: ForkProcess) -> Any:
         process.join()
         status = process.exitcode or 0
         how = f"was killed by signal {-status}" if status < 0 else f"failed with status {status}"
-        raise AddnormError(
-            f"a process of the render {how}; where memory is short, fewer processes help: --jobs 1"
-        ) from None
+        return AddnormError(f"a process of the render {how}; where memory is short, fewer processes help: --jobs 1")
     process.join()
-    if isinstance(result, AddnormError):
-        raise result
     return result
 
 
@@ -89,12 +97,7 @@ def _work(task: Callable[[], Any], sender: Connection) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
     Thread(target=_end_with_parent, daemon=True).start()
-    try:
-        sender.send(task())
-    except AddnormError as error:
-        sender.send(error)
-    except MemoryError:
-        sender.send(AddnormError("memory is too short for so many processes of the render; give --jobs 1"))
+    sender.send(_done(task))
 
 
 def _end_with_parent() -> None:

@@ -27,13 +27,26 @@ def working_folder(out: Path) -> Iterator[Path]:
     parent = out / ".addnorm" / "work"
     with _writing(parent):
         parent.mkdir(parents=True, exist_ok=True)
-        _remove_abandoned(parent)
+        remove_abandoned(out)
         folder, claim = _new_folder(parent)
     try:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         os.close(claim)
+
+
+def remove_abandoned(out: Path) -> None:
+    """Remove the working folders that nobody works in any more."""
+    parent = out / ".addnorm" / "work"
+    for folder in parent.iterdir() if parent.is_dir() else ():
+        with suppress(OSError):  # in use, or another process is removing it
+            claim = os.open(folder, os.O_RDONLY)
+            try:
+                fcntl.flock(claim, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(folder)
+            finally:
+                os.close(claim)
 
 
 def write(path: Path, content: bytes) -> None:
@@ -75,17 +88,6 @@ def _new_folder(parent: Path) -> tuple[Path, int]:
             if folder.exists():
                 return folder, claim
             os.close(claim)
-
-
-def _remove_abandoned(parent: Path) -> None:
-    for folder in parent.iterdir():
-        with suppress(OSError):  # in use, or another process is removing it
-            claim = os.open(folder, os.O_RDONLY)
-            try:
-                fcntl.flock(claim, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                shutil.rmtree(folder)
-            finally:
-                os.close(claim)
 
 
 @contextmanager

@@ -7,29 +7,33 @@ they are filmed in as many processes as wanted, and the files do not depend on h
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, partial
-from hashlib import sha256
+from hashlib import file_digest, sha256
 from importlib.metadata import version
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from addnorm.mathcore.errors import AddnormError
 from addnorm.mathcore.trace import Trace
+from addnorm.scenes.cache import DEFAULT_LIMIT, Cache
 from addnorm.scenes.captions import Cue, as_srt, as_vtt
 from addnorm.scenes.crew import in_processes
 from addnorm.scenes.films import Film
-from addnorm.scenes.manifest import Json, Screen, as_bytes, clip_record, compose, example_record
+from addnorm.scenes.makers import makers
+from addnorm.scenes.manifest import Json, Screen, as_bytes, compose, example_record
 from addnorm.scenes.publish import publish, working_folder, write
+from addnorm.scenes.shots import Shot, Take
 from addnorm.scenes.storyboard import Storyboard
 from addnorm.scenes.text import Wording, load_catalogue, plain
 from addnorm.scenes.theme import load_theme
 from addnorm.scenes.transcript import chapter_of, title_of, transcript
 from addnorm.scenes.typeset import missing_characters
 from addnorm.scenes.video import Size, join, parse_size
+from addnorm.scenes.witness import digest
 
 DEFAULT_SIZE = "1080p60"
 DEFAULT_THEME = "dark"
@@ -108,6 +112,19 @@ class Order:
         return Screen(self.size.width, self.size.height, self.size.frame_rate)
 
     @property
+    def fingerprint(self) -> str:
+        """A digest of all that its files are made from and by, in hexadecimal."""
+        looks = (self.language, self.theme, self.size, self.pace, self.captions)
+        return digest((dict(makers()), self.film.name, self.trace.example.digest, looks, self.states, self.moving))
+
+    def shot(self, name: str) -> Shot:
+        """What is to be filmed of one of its states or panels."""
+        moving = name in self.clips
+        return Shot(
+            self.film, self.trace, self.language, self.theme, self.size, self.pace, self.captions, name, moving
+        )
+
+    @property
     def origin(self) -> Json:
         """What its clips are made from."""
         return {
@@ -120,11 +137,12 @@ class Order:
 
 
 class Taken(NamedTuple):
-    """A clip is filmed, or a picture (of no seconds) is taken."""
+    """A clip is filmed, or a picture (of no seconds) is taken; or it is ``kept`` from before."""
 
     order: Order
     name: str
     seconds: Fraction | None
+    kept: bool
 
 
 class Published(NamedTuple):
@@ -134,57 +152,126 @@ class Published(NamedTuple):
     paths: tuple[Path, ...]
 
 
-def render(orders: Sequence[Order], out: Path, jobs: int) -> Generator[Taken | Published]:
-    """Fill orders below ``out`` in up to ``jobs`` processes, and say what is done.
+class Failed(NamedTuple):
+    """An order cannot be filled; what was published before is as it was."""
 
-    An order is published as soon as all of it is there. An error ends whatever is not published yet.
+    order: Order
+    error: AddnormError
+
+
+Step = Taken | Published | Failed
+
+
+def render(
+    orders: Sequence[Order], out: Path, jobs: int, *, scheduler: str = "", cache_limit: int = DEFAULT_LIMIT
+) -> Generator[Step]:
+    """Fill orders below ``out`` in up to ``jobs`` processes, or by the Dask ``scheduler``, and say what is done.
+
+    An order is published as soon as all of it is there, and one that fails leaves the others alone. What was made
+    before and would be the same is not made again.
     """
+    cache = Cache(out, cache_limit)
+    changed = []
+    for order in orders:
+        if steps := _still_there(order, out, cache):
+            yield from steps
+        else:
+            changed.append(order)
+    if not changed:
+        return
     with working_folder(out) as folder:
+        works = [_Work(order, out / order.folder, folder / str(number)) for number, order in enumerate(changed)]
+        for work in works:
+            yield from work.recall(cache)
+        missing = [(work, shot) for work in works for shot in work.missing]
+        # An order that has failed meanwhile needs no more.
+        tasks = (((work, shot), partial(shot.film_in, folder)) for work, shot in missing if not work.failed)
+        for (work, shot), result in _crew(scheduler, jobs, missing)(tasks):
+            yield from work.receive(shot, result, cache)
+        cache.trim()
+
+
+def _still_there(order: Order, out: Path, cache: Cache) -> list[Step]:
+    """What was done for the same order before, if all that it published is there, unchanged."""
+    content = cache.read(f"published/{order.fingerprint}") if order.film.bundled else None
+    if content is None:
+        return []
+    record, target = json.loads(content), out / order.folder
+    try:
+        if any(_file_digest(target / name) != published for name, published in record["files"].items()):
+            return []
+    except OSError:
+        return []
+    taken = [Taken(order, name, _seconds(order, frames), kept=True) for name, frames in record["frames"].items()]
+    return [*taken, Published(order, tuple(target / name for name in record["shown"]))]
+
+
+def _crew(scheduler: str, jobs: int, missing: Sequence[tuple[_Work, Shot]]) -> Callable[..., Any]:
+    """Who films what is missing."""
+    if scheduler and missing:
+        from addnorm.scenes.cluster import on_cluster
+
+        return partial(on_cluster, address=scheduler)
+    if missing:
         missing_characters("μ")  # the font and manim are read once, before the processes part
-        for order in orders:
-            order.film.stage(order.trace)
-        works = [_Work(order, folder, number) for number, order in enumerate(orders)]
-        shots = [(work, name) for work in works for name in work.order.stills]
-        for number, record in in_processes([partial(work.shoot, name) for work, name in shots], jobs):
-            work, name = shots[number]
-            order = work.order
-            work.records[name] = record
-            yield Taken(order, name, Fraction(record["frames"], order.size.frame_rate) if record else None)
-            if len(work.records) == len(order.stills):
-                yield Published(order, work.publish(out / order.folder))
+    for work, _ in missing:
+        work.order.film.stage(work.order.trace)
+    return partial(in_processes, jobs=min(jobs, len(missing)))
 
 
 @dataclass(eq=False)
 class _Work:
-    """An order in the making: its files in the working folder, and the records of what has been filmed."""
+    """An order in the making: its files in a working folder, and the records of what has been filmed."""
 
     order: Order
+    target: Path
     folder: Path
-    number: int
-    records: dict[str, Json | None] = field(default_factory=dict)
+    records: dict[str, Json] = field(default_factory=dict)
+    failed: bool = False
+
+    @property
+    def missing(self) -> list[Shot]:
+        """What is still to be filmed."""
+        return [self.order.shot(name) for name in self.order.stills if name not in self.records]
+
+    def recall(self, cache: Cache) -> Iterator[Step]:
+        """Use again what was filmed before."""
+        for shot in self.missing:
+            if take := shot.recall(cache):
+                yield from self._accept(shot, take, cache, kept=True)
+
+    def receive(self, shot: Shot, result: Take | AddnormError, cache: Cache) -> Iterator[Step]:
+        """Take in what was filmed, or why it could not be."""
+        if self.failed:
+            return
+        if isinstance(result, AddnormError):
+            self.failed = True
+            yield Failed(self.order, result)
+            return
+        shot.keep(result, cache, self.folder.parent)
+        yield from self._accept(shot, result, cache, kept=False)
+
+    def _accept(self, shot: Shot, take: Take, cache: Cache, *, kept: bool) -> Iterator[Step]:
+        """Lay a shot's files beside the others; when all are there, publish the order."""
+        order, name = self.order, shot.name
+        try:
+            for kind, content in (("take", take.video), ("still", take.still), ("vector", take.vector)):
+                write(self.file(f"{kind} {name}"), content)
+            self.records[name] = take.record
+            yield Taken(order, name, _seconds(order, take.record.get("frames")), kept)
+            if len(self.records) == len(order.stills):
+                yield Published(order, self.publish(cache))
+        except AddnormError as error:
+            self.failed = True
+            yield Failed(order, error)
 
     def file(self, name: str) -> Path:
         """A working file. It has no suffix, so that nobody takes it for a picture or a video."""
-        return self.folder / f"{self.number} {name}".replace(".", " ")
+        return self.folder / name.replace(".", " ")
 
-    def shoot(self, name: str) -> Json | None:
-        """Film a state and return the clip's record, or take a picture of what is not to move."""
-        from addnorm.scenes.filming import film_clip, take_still
-        from addnorm.scenes.stage import Production
-
-        order = self.order
-        stage = order.film.stage(order.trace)
-        still, vector = self.file(f"still {name}"), self.file(f"vector {name}")
-        production = Production(order.trace, order.language, order.theme, order.pace, order.captions)
-        if name not in order.clips:
-            take_still(stage, production, name, order.size, still, vector)
-            return None
-        plays = film_clip(stage, production, name, order.size, self.file(f"take {name}"), still, vector)
-        return clip_record(name, plays, order.screen)
-
-    def publish(self, target: Path) -> tuple[Path, ...]:
-        """Put together what was filmed and move it to its place."""
-        order = self.order
+    def publish(self, cache: Cache) -> tuple[Path, ...]:
+        """Put together what was filmed and move it to its place, and remember what was published."""
+        order, target = self.order, self.target
         stills = {f"stills/{name}.png": self.file(f"still {name}") for name in order.stills}
         vectors = {f"stills/{name}.svg": self.file(f"vector {name}") for name in order.stills}
         records = [record for name in order.clips if (record := self.records[name])]
@@ -203,10 +290,17 @@ class _Work:
         for file, content in texts.items():
             write(self.file(file.replace("/", " ")), content)
         written = {file: self.file(file.replace("/", " ")) for file in texts}
-        publish(clips | stills | vectors | written | film, target)
+        staged = clips | stills | vectors | written | film
+        digests = {file or VALUES: sha256(values).hexdigest() for file, values in described.values()}
+        digests |= {name: _file_digest(path) for name, path in staged.items()}
+        publish(staged, target)
         if order.whole:
             _forget_single_manifests(order, target)
-        return tuple(target / name for name in film or clips or stills)
+        shown = [*(film or clips or stills)]
+        frames = {name: self.records[name].get("frames") for name in order.stills}
+        published = json.dumps({"files": digests, "shown": shown, "frames": frames}).encode()
+        cache.write(f"published/{order.fingerprint}", published, self.folder)
+        return tuple(target / name for name in shown)
 
     def _clip(self, name: str, values: bytes) -> Path:
         """The clip of a state, with its title, and a word on where it comes from."""
@@ -234,6 +328,15 @@ class _Work:
             comment=_provenance(order, values),
         )
         return film
+
+
+def _seconds(order: Order, frames: int | None) -> Fraction | None:
+    return None if frames is None else Fraction(frames, order.size.frame_rate)
+
+
+def _file_digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return file_digest(file, "sha256").hexdigest()
 
 
 def _language_code(order: Order) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from addnorm.mathcore.errors import AddnormError
 from addnorm.mathcore.labels import Label
@@ -104,11 +105,20 @@ class Storyboard:
         known = ", ".join(state.name for state in self.states)
         raise AddnormError(f"states: {name!r} is not a state of {self.film}; give some of {known}")
 
+    def only(self, *names: str) -> Storyboard:
+        """The storyboard with the contents of these states alone; of the others it has the names."""
+
+        def kept(states: tuple[State, ...]) -> tuple[State, ...]:
+            return tuple(state if state.name in names else State(state.name, ()) for state in states)
+
+        return replace(self, states=kept(self.states), panels=kept(self.panels))
+
     def before(self, name: str) -> State | None:
-        """The state played just before this one."""
-        names = [state.name for state in self.states]
-        position = names.index(name)
-        return self.states[position - 1] if position else None
+        """The state played just before this one, if there is one."""
+        for before, state in pairwise(self.states):
+            if state.name == name:
+                return before
+        return None
 
 
 def describe(storyboard: Storyboard) -> str:

@@ -134,6 +134,9 @@ class _Object(Mapping[Any, Any]):
     def __len__(self) -> int:
         return len(_tell(self, ("keys",)))
 
+    def __bool__(self) -> bool:
+        return not isinstance(self._subject, Mapping) or len(self) > 0
+
     def __eq__(self, other: object) -> bool:
         raise TypeError("a drawing compares values, not what holds them")
 

@@ -25,6 +25,11 @@ class Film:
     names: Mapping[str, str]
     stage: Callable[[Trace], type[Stage]]
 
+    @property
+    def bundled(self) -> bool:
+        """Whether it is one of the package's own, of which all that draws it is known."""
+        return FILMS.get(self.name) is self
+
 
 def scene_of(scene: str, pre_norm: str | None = None) -> Callable[[Trace], type[Stage]]:
     """A call that imports a scene class, ``module:Class``, or in pre-norm another one; with it comes manim."""

@@ -1,0 +1,91 @@
+"""Pieces of finished work, kept in ``OUT/.addnorm/cache`` under names that say what they are made from.
+
+An entry is written whole or not at all and carries its digest: one that is damaged, by whatever, is not there.
+Processes share the folder without waiting for one another.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+from secrets import token_hex
+
+from addnorm.mathcore.errors import AddnormError
+from addnorm.scenes.publish import remove_abandoned
+
+GIB = 2**30
+DEFAULT_LIMIT = 2 * GIB
+_DIGEST = sha256().digest_size
+
+
+class Cache:
+    """The entries below one output folder; together they take at most ``limit`` bytes once ``trim`` has run."""
+
+    def __init__(self, out: Path, limit: int = DEFAULT_LIMIT) -> None:
+        self._folder = out / ".addnorm" / "cache"
+        self._limit = limit
+
+    def read(self, name: str) -> bytes | None:
+        """An entry's content, or None where there is none that is whole; a damaged one is removed."""
+        path = self._folder / name
+        with suppress(OSError):
+            content = path.read_bytes()
+            if sha256(content[_DIGEST:]).digest() == content[:_DIGEST]:
+                with suppress(OSError):  # in a folder that is read-only
+                    os.utime(path)
+                return content[_DIGEST:]
+            path.unlink()
+        return None
+
+    def write(self, name: str, content: bytes, work: Path) -> None:
+        """Keep an entry, made in the working folder ``work`` first. Where there is no room for it, it is not kept."""
+        path, part = self._folder / name, work / f"entry {token_hex(8)}"
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            part.write_bytes(sha256(content).digest() + content)
+            part.replace(path)
+        except OSError:
+            with suppress(OSError):
+                part.unlink()
+
+    def names(self, folder: str) -> list[str]:
+        """The entries in a folder of the cache."""
+        try:
+            return sorted(f"{folder}/{path.name}" for path in (self._folder / folder).iterdir())
+        except OSError:
+            return []
+
+    def trim(self) -> None:
+        """Remove what has not been used for longest, until the rest is within the limit."""
+        entries = []
+        for path in self._folder.rglob("*"):
+            with suppress(OSError):  # another process removed it
+                status = path.stat()
+                if path.is_file():
+                    entries.append((status.st_mtime_ns, status.st_size, path))
+        room = self._limit
+        for _, size, path in sorted(entries, reverse=True):
+            room -= size
+            if room < 0:
+                with suppress(OSError):
+                    path.unlink()
+
+
+def clean(out: Path) -> None:
+    """Remove what is kept, and work that was abandoned, below an output folder; nothing of what was published.
+
+    Raises AddnormError where something cannot be removed.
+    """
+    folder = out / ".addnorm"
+    remove_abandoned(out)
+    try:
+        if (folder / "cache").exists():
+            shutil.rmtree(folder / "cache")
+        with suppress(OSError):  # not there, or in use
+            (folder / "work").rmdir()
+            folder.rmdir()
+    except OSError as error:
+        raise AddnormError(f"{error.filename}: cannot be removed: {error.strerror}") from error
