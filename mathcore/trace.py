@@ -42,7 +42,10 @@ class Activation:
 
 
 class Trace(Mapping[str, Activation]):
-    """The activations of one example, in the order they are computed."""
+    """The activations of one example, in the order they are computed. A trace is equal to itself alone."""
+
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
 
     def __init__(self, example: Example, activations: Mapping[str, Activation]) -> None:
         self.example = example

@@ -17,6 +17,7 @@ from functools import partial, wraps
 from hashlib import sha256
 from json import dumps
 from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, cast
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
@@ -67,21 +68,24 @@ class Witness(Generic[W]):
 
 
 def asked(function: Callable[Concatenate[Trace, P], R]) -> Callable[Concatenate[Trace, P], R]:
-    """Have a function of a trace, and of plain arguments, noted as one question.
+    """Have a function of a trace, and of plain arguments by position, noted as one question, and worked out once.
 
     It has to be one that nothing is drawn for, since it is also asked where nothing is drawn.
     """
     name = f"{function.__module__}:{function.__qualname__}"
-    _ASKED[name] = function
+    answers: WeakKeyDictionary[Trace, dict[Any, R]] = WeakKeyDictionary()
 
     @wraps(function)
-    def ask(trace: Trace, *args: P.args, **kwargs: P.kwargs) -> R:
-        stand_in: Any = trace
-        if type(stand_in) is not _Object:
-            return function(trace, *args, **kwargs)
-        answer: R = _tell(stand_in, ("ask", name, args, tuple(sorted(kwargs.items()))))
-        return answer
+    def ask(trace: Any, *args: Any) -> R:
+        if type(trace) is _Object:
+            answer: R = _tell(trace, ("ask", name, args))
+            return answer
+        known = answers.setdefault(trace, {})
+        if args not in known:
+            known[args] = function(trace, *args)  # type: ignore[call-arg]
+        return known[args]
 
+    _ASKED[name] = ask
     return cast("Callable[Concatenate[Trace, P], R]", ask)
 
 
@@ -234,8 +238,8 @@ def _follow(subject: Any, step: Step) -> Any:
         case ("call", str(name), tuple(args), tuple(kwargs)) if not name.startswith("_"):
             if not isinstance(subject, np.ndarray):  # whose methods may write files
                 return getattr(subject, name)(*args, **dict(kwargs))
-        case ("ask", str(name), tuple(args), tuple(kwargs)):
-            return _ASKED[name](subject, *args, **dict(kwargs))
+        case ("ask", str(name), tuple(args)):
+            return _ASKED[name](subject, *args)
         case ("item", tuple(index)) if isinstance(subject, np.ndarray):
             return subject[tuple(slice(None) if part == ":" else part for part in index)]
         case ("item", key):
