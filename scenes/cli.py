@@ -8,7 +8,7 @@ import shlex
 import signal
 import sys
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from types import FrameType
@@ -274,30 +274,16 @@ def _follow(steps: Generator[Step], total: int) -> None:
 
     The exit status is that of a wrong example where nothing else is wrong.
     """
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
     from addnorm.mathcore.errors import ExampleError
     from addnorm.scenes.render import Failed, Taken
 
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    # Refreshed by hand: a thread that does it would be there when the processes fork.
-    bar = Progress(
-        *columns, console=console, disable=not console.is_terminal, auto_refresh=False, redirect_stdout=False
-    )
     results: list[Path] = []
     failures: list[Failed] = []
-    with closing(steps), bar:
-        task = bar.add_task("starting", total=total)
-        bar.refresh()
+    with closing(steps), _bar(total) if sys.stderr and sys.stderr.isatty() else nullcontext(click.echo) as tell:
         for step in steps:
             if isinstance(step, Taken):
-                done = f"{step.order.folder} {step.name}"
-                bar.update(task, advance=1, description=done, refresh=True)
-                if not console.is_terminal:
-                    what = "still" if step.seconds is None else f"{float(step.seconds):.1f} s"
-                    click.echo(f"{done}  {what}{', as before' if step.kept else ''}")
+                what = "still" if step.seconds is None else f"{float(step.seconds):.1f} s"
+                tell(f"{step.order.folder} {step.name}  {what}{', as before' if step.kept else ''}")
             elif isinstance(step, Failed):
                 failures.append(step)
             else:
@@ -309,6 +295,20 @@ def _follow(steps: Generator[Step], total: int) -> None:
     if failures:
         wrong = all(isinstance(error, ExampleError) for _, error in failures)
         raise click.exceptions.Exit(REFUSED if wrong else FAILED)
+
+
+@contextmanager
+def _bar(total: int) -> Iterator[Callable[[str], None]]:
+    """A progress bar on standard error, and a call that moves it one step on and says what was done."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    # Refreshed by hand: a thread that does it would be there when the processes fork.
+    with Progress(*columns, console=Console(stderr=True), auto_refresh=False, redirect_stdout=False) as bar:
+        task = bar.add_task("starting", total=total)
+        bar.refresh()
+        yield lambda done: bar.update(task, advance=1, description=done, refresh=True)
 
 
 @addnorm.command(short_help="Remove what is kept to be used again.")

@@ -22,7 +22,7 @@ def makers() -> Mapping[str, str]:
 
     libraries = {name: ".".join(map(str, number)) for name, number in av.library_versions.items()}
     return {
-        "addnorm's source": _source_digest(),
+        "addnorm's source": source_digest({name: Path(import_module(name).__path__[0]) for name in _PACKAGES}),
         "Python": platform.python_version(),
         "processor": platform.machine(),
         **{name: version(name) for name in _DISTRIBUTIONS},
@@ -31,11 +31,10 @@ def makers() -> Mapping[str, str]:
     }
 
 
-def _source_digest() -> str:
-    """A digest of every file of the package, data included: simple, and nothing is forgotten."""
+def source_digest(folders: Mapping[str, Path]) -> str:
+    """A digest of every file in packages, data included: simple, and nothing is forgotten."""
     digest = sha256()
-    for package in _PACKAGES:
-        folder = Path(import_module(package).__path__[0])
+    for package, folder in folders.items():
         for path in sorted(path for path in folder.rglob("*") if path.suffix != ".pyc" and path.is_file()):
             content = path.read_bytes()
             digest.update(f"{package} {path.relative_to(folder).as_posix()} {len(content)}\n".encode())

@@ -196,10 +196,14 @@ class _Array(NDArrayOperatorsMixin):
 
 def _noted_index(index: Any) -> Any:
     """An index of whole numbers and full slices, as it can be noted; None for any other."""
-    each = tuple(":" if part == slice(None) else part for part in (index if isinstance(index, tuple) else (index,)))
-    if not all(part == ":" or isinstance(part, (int, np.integer)) for part in each):
+    each = index if isinstance(index, tuple) else (index,)
+    if not all(isinstance(part, (int, np.integer)) or _is_full(part) for part in each):
         return None
-    return tuple(part if part == ":" else int(part) for part in each)
+    return tuple(":" if _is_full(part) else int(part) for part in each)
+
+
+def _is_full(part: Any) -> bool:
+    return isinstance(part, slice) and part == slice(None)
 
 
 def _tell(stand_in: Any, step: Step) -> Any:

@@ -1,14 +1,15 @@
-"""Tasks side by side: the same results in any number of processes, one failure ends all, nobody is left."""
+"""Tasks side by side: the same results in any number of processes, a failure is that task's alone, nobody is left."""
 
 from __future__ import annotations
 
 import multiprocessing
 import os
+import re
 import select
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -32,15 +33,15 @@ def raise_error(error: Exception) -> None:
 
 @pytest.mark.parametrize("jobs", [1, 2, 3, 9])
 def test_every_task_is_done_once(jobs: int) -> None:
-    done = dict(in_processes([partial(square, n) for n in range(5)], jobs))
+    done: dict[int, Any] = dict(in_processes(((n, partial(square, n)) for n in range(5)), jobs))
     assert {number: result for number, (result, _) in done.items()} == {n: n**2 for n in range(5)}
     inside = {pid == os.getpid() for _, pid in done.values()}
     assert inside == {jobs == 1}
 
 
 def test_a_large_result_arrives_whole() -> None:
-    results = dict(in_processes([lambda: b"a" * 10**7, lambda: b"b" * 10**7], 2))
-    assert {number: result[:1] for number, result in results.items()} == {0: b"a", 1: b"b"}
+    results: dict[str, Any] = dict(in_processes([("a", lambda: b"a" * 10**7), ("b", lambda: b"b" * 10**7)], 2))
+    assert {name: result[:1] for name, result in results.items()} == {"a": b"a", "b": b"b"}
     assert {len(result) for result in results.values()} == {10**7}
 
 
@@ -56,12 +57,29 @@ def test_there_is_at_least_one_processor() -> None:
     "error", [AddnormError("state b2: wrong"), ExampleError("token", "token 9 of 3", "1 to 3", "a.toml")]
 )
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_the_first_failure_ends_all(error: AddnormError, jobs: int) -> None:
-    tasks: list[Callable[[], Any]] = [partial(raise_error, error), *([wait_forever] if jobs > 1 else [])]
-    with pytest.raises(type(error)) as failed:
-        list(in_processes(tasks, jobs))
-    assert str(failed.value) == str(error)
-    assert multiprocessing.active_children() == []
+def test_a_task_that_fails_leaves_the_others_alone(error: AddnormError, jobs: int) -> None:
+    tasks: list[tuple[str, Callable[[], Any]]] = [("bad", partial(raise_error, error)), ("good", lambda: "done")]
+    results = dict(in_processes(tasks, jobs))
+    assert results["good"] == "done"
+    assert (type(results["bad"]), str(results["bad"])) == (type(error), str(error))
+
+
+def test_memory_that_is_short_is_one_line() -> None:
+    [(_, error)] = in_processes([("big", partial(raise_error, MemoryError()))], 1)
+    assert str(error).endswith("--jobs 1")
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_task_is_taken_only_when_there_is_a_process_for_it(jobs: int) -> None:
+    taken = []
+
+    def tasks() -> Iterator[tuple[int, Callable[[], int]]]:
+        for n in range(5):
+            taken.append(n)
+            yield n, partial(int, n)
+
+    for done, _ in enumerate(in_processes(tasks(), jobs)):
+        assert len(taken) <= done + jobs
 
 
 @pytest.mark.parametrize(
@@ -72,15 +90,16 @@ def test_the_first_failure_ends_all(error: AddnormError, jobs: int) -> None:
     ],
 )
 def test_a_process_that_vanishes_is_one_line(end: Callable[[], None], how: str) -> None:
-    with pytest.raises(AddnormError, match=f"a process of the render {how}; .*--jobs 1$"):
-        list(in_processes([end, wait_forever], 2))
+    results: dict[str, Any] = dict(in_processes([("gone", end), ("there", partial(square, 3))], 2))
+    assert re.fullmatch(f"a process of the render {how}; .*--jobs 1", str(results["gone"]))
+    assert results["there"][0] == 9
 
 
 def test_leaving_early_ends_the_rest() -> None:
-    tasks: list[Callable[[], Any]] = [partial(square, 3), wait_forever]
+    tasks: list[tuple[str, Callable[[], Any]]] = [("quick", partial(square, 3)), ("endless", wait_forever)]
     results = in_processes(tasks, 2)
-    number, (result, _) = next(results)
-    assert (number, result) == (0, 9)
+    name, result = next(results)
+    assert (name, result[0]) == ("quick", 9)
     results.close()
     assert multiprocessing.active_children() == []
 
@@ -93,7 +112,7 @@ def report():
     print(os.getpid(), flush=True)
     signal.pause()
 
-list(in_processes([report, report], 2))
+list(in_processes([("a", report), ("b", report)], 2))
 """
 
 

@@ -6,6 +6,8 @@ The films here are R44 at four times its pace, in small pictures.
 from __future__ import annotations
 
 import json
+import os
+import signal
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -25,7 +27,7 @@ from addnorm.mathcore.trace import Trace
 from addnorm.scenes.films import FILMS
 from addnorm.scenes.manifest import Json, labels_at
 from addnorm.scenes.paths import asset
-from addnorm.scenes.render import Order, Published, Taken, render
+from addnorm.scenes.render import Failed, Order, Published, Taken, render
 from addnorm.scenes.video import Size, decode_frames, read_metadata
 
 STATES = ("b4", "b5", "b0", "b1", "b2", "b3")
@@ -59,13 +61,19 @@ def other(order: Order, **changes: Any) -> Order:
 
 
 def filled(orders: Sequence[Order], out: Path, jobs: int = 1) -> list[Published]:
-    """Fill orders and say what was published."""
-    return [step for step in render(orders, out, jobs) if isinstance(step, Published)]
+    """Fill orders and say what was published; raise the error of the first that failed, once all are done."""
+    steps = list(render(orders, out, jobs))
+    for step in steps:
+        if isinstance(step, Failed):
+            raise step.error
+    return [step for step in steps if isinstance(step, Published)]
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """All files below a folder, work in progress included."""
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    """All files below a folder, work in progress included, but not what is kept for later."""
+    kept = folder / ".addnorm" / "cache"
+    files = (path for path in folder.rglob("*") if path.is_file() and not path.is_relative_to(kept))
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
 
 
 @pytest.fixture(scope="module")
@@ -113,6 +121,7 @@ def test_the_bytes_do_not_depend_on_how_many_work(
     assert contents(Path("-o")) == contents(out)
     assert [path.name for path in tmp_path.iterdir()] == ["-o"]  # no folder of manim's
     assert {step.name for step in steps if isinstance(step, Taken)} == {*STATES, "details"}
+    assert all(not step.kept for step in steps if isinstance(step, Taken))
     assert steps[-1] == Published(order, (Path("-o/r44/zh-180p15/film.mp4"),))
 
 
@@ -370,12 +379,32 @@ def test_an_interrupted_render_publishes_nothing(order: Order, tmp_path: Path) -
     assert contents(tmp_path) == {}
 
 
-def test_what_was_complete_before_a_failure_stays(order: Order, tmp_path: Path) -> None:
+def vanishing(_: Trace) -> Any:
+    from addnorm.scenes.films.r44.scene import R44
+
+    class Vanishing(R44):
+        def enter_b5(self, *_: Any) -> None:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    return Vanishing
+
+
+@pytest.mark.parametrize(
+    ("stage", "jobs", "why"),
+    [(with_a_typed_number, 1, "state b5, "), (with_a_typed_number, 2, "state b5, "), (vanishing, 2, "a process of ")],
+)
+def test_an_order_that_fails_leaves_the_others_alone(
+    order: Order, tmp_path: Path, stage: Callable[[Trace], Any], jobs: int, why: str
+) -> None:
     good = replace(order, moving=False, states=("b5",))
-    bad = filmed_by(replace(order, language="en", states=("b5",)), with_a_typed_number)
-    with pytest.raises(AddnormError, match="state b5"):
-        filled([good, bad], tmp_path)
+    bad = filmed_by(replace(order, language="en", states=("b5", "b0")), stage)
+    steps = list(render([bad, good], tmp_path, jobs))
+    [failed] = [step for step in steps if isinstance(step, Failed)]
+    assert failed.order is bad
+    assert str(failed.error).startswith(why)
+    assert [step.order for step in steps if isinstance(step, Published)] == [good]
     assert contents(tmp_path).keys() == {"r44/zh-180p15/stills/b5.png", "r44/zh-180p15/stills/b5.svg"}
+    assert list((tmp_path / ".addnorm" / "work").iterdir()) == []
 
 
 def test_a_file_where_a_folder_should_be_is_named(order: Order, tmp_path: Path) -> None:
