@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import shlex
 import signal
 import sys
@@ -250,6 +251,8 @@ def render(
 
         if not SLOWEST <= pace <= FASTEST:
             raise AddnormError(f"pace: {pace:g}; give a factor from {SLOWEST:g} to {FASTEST:g}")
+        if scheduler and not re.fullmatch(r"(tcp|tls|ws|wss)://\S+:[0-9]+", scheduler):
+            raise AddnormError(f"scheduler: {scheduler!r}; write its address as tcp://HOST:PORT")
         looks = partial(
             Order,
             _film(),

@@ -35,7 +35,7 @@ def in_processes(tasks: Iterable[tuple[K, Callable[[], T]]], jobs: int) -> Gener
     """
     if jobs <= 1:
         for name, task in tasks:
-            yield name, _done(task)
+            yield name, done(task)
         return
     waiting = iter(tasks)
     running: dict[Connection, tuple[K, ForkProcess]] = {}
@@ -57,7 +57,8 @@ def in_processes(tasks: Iterable[tuple[K, Callable[[], T]]], jobs: int) -> Gener
             process.join()
 
 
-def _done(task: Callable[[], T]) -> T | AddnormError:
+def done(task: Callable[[], T]) -> T | AddnormError:
+    """Do a task; its result, or the error that is to be told."""
     try:
         return task()
     except AddnormError as error:
@@ -97,7 +98,7 @@ def _work(task: Callable[[], Any], sender: Connection) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
     Thread(target=_end_with_parent, daemon=True).start()
-    sender.send(_done(task))
+    sender.send(done(task))
 
 
 def _end_with_parent() -> None:

@@ -7,7 +7,7 @@ they are filmed in as many processes as wanted, and the files do not depend on h
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -185,7 +185,8 @@ def render(
             yield from work.recall(cache)
         missing = [(work, shot) for work in works for shot in work.missing]
         # An order that has failed meanwhile needs no more.
-        tasks = (((work, shot), partial(shot.film_in, folder)) for work, shot in missing if not work.failed)
+        place = None if scheduler else folder
+        tasks = (((work, shot), partial(shot.film_in, place)) for work, shot in missing if not work.failed)
         for (work, shot), result in _crew(scheduler, jobs, missing)(tasks):
             yield from work.receive(shot, result, cache)
         cache.trim()
@@ -211,12 +212,19 @@ def _crew(scheduler: str, jobs: int, missing: Sequence[tuple[_Work, Shot]]) -> C
     if scheduler and missing:
         from addnorm.scenes.cluster import on_cluster
 
-        return partial(on_cluster, address=scheduler)
+        return lambda tasks: _computed_alike(on_cluster(tasks, scheduler))
     if missing:
         missing_characters("μ")  # the font and manim are read once, before the processes part
     for work, _ in missing:
         work.order.film.stage(work.order.trace)
     return partial(in_processes, jobs=min(jobs, len(missing)))
+
+
+def _computed_alike(results: Iterable[tuple[Any, Take | AddnormError]]) -> Iterator[tuple[Any, Take | AddnormError]]:
+    """Refuse what was filmed of other numbers: float64 may differ in its last bits between processors."""
+    for (work, shot), take in results:
+        alike = isinstance(take, AddnormError) or take.address == shot.address(take.questions)
+        yield (work, shot), take if alike else AddnormError(f"{shot.name}: a worker computes other numbers than here")
 
 
 @dataclass(eq=False)

@@ -77,8 +77,8 @@ class Shot:
         """Where the shot is kept, if these are the questions that were asked for it."""
         return digest((self.key, self.board, answers_digest(self.wording, questions)))
 
-    def film_in(self, work: Path) -> Take:
-        """Film it, in a folder of its own inside ``work``, or elsewhere where that is not to be had."""
+    def film_in(self, work: Path | None) -> Take:
+        """Film it, with its files in a folder of their own inside ``work``, or among the system's temporary ones."""
         from addnorm.scenes.filming import film_clip, take_still
         from addnorm.scenes.stage import Production
 
@@ -87,7 +87,7 @@ class Shot:
         production = Production(
             witness.trace, self.language, self.theme, self.pace, self.captions, self.board, witness.wording
         )
-        with TemporaryDirectory(dir=work if work.is_dir() else None) as folder:
+        with TemporaryDirectory(dir=work) as folder:
             video, still, vector = (Path(folder, name) for name in ("video", "still", "vector"))
             record: Json = {}
             if self.moving:

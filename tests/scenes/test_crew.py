@@ -90,7 +90,8 @@ def test_a_task_is_taken_only_when_there_is_a_process_for_it(jobs: int) -> None:
     ],
 )
 def test_a_process_that_vanishes_is_one_line(end: Callable[[], None], how: str) -> None:
-    results: dict[str, Any] = dict(in_processes([("gone", end), ("there", partial(square, 3))], 2))
+    tasks: list[tuple[str, Callable[[], Any]]] = [("gone", end), ("there", partial(square, 3))]
+    results: dict[str, Any] = dict(in_processes(tasks, 2))
     assert re.fullmatch(f"a process of the render {how}; .*--jobs 1", str(results["gone"]))
     assert results["there"][0] == 9
 
@@ -99,6 +100,7 @@ def test_leaving_early_ends_the_rest() -> None:
     tasks: list[tuple[str, Callable[[], Any]]] = [("quick", partial(square, 3)), ("endless", wait_forever)]
     results = in_processes(tasks, 2)
     name, result = next(results)
+    assert not isinstance(result, AddnormError)
     assert (name, result[0]) == ("quick", 9)
     results.close()
     assert multiprocessing.active_children() == []

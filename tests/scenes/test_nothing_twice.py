@@ -34,7 +34,7 @@ Change = Callable[[Example], Example]
 
 
 def order_of(example: Example, **changes: Any) -> Order:
-    looks = {"language": "en", "size": SMALL, "pace": 4, "moving": False} | changes
+    looks: dict[str, Any] = {"language": "en", "size": SMALL, "pace": 4, "moving": False} | changes
     return Order(FILMS["r44"], run(example), **looks)
 
 
@@ -226,11 +226,10 @@ def test_a_film_of_kept_and_new_clips_is_that_of_a_fresh_render(r44: Example, co
 @pytest.fixture
 def forgetful(monkeypatch: pytest.MonkeyPatch) -> None:
     """A witness that does not note what is asked of captions."""
-    questions = witness.Witness.questions.fget
-    assert questions
+    noted = vars(witness.Witness)["questions"]
 
     def forget(self: Any) -> list[Any]:
-        return [question for question in questions(self) if "caption" not in repr(question)]
+        return [question for question in noted.fget(self) if "caption" not in repr(question)]
 
     monkeypatch.setattr(witness.Witness, "questions", property(forget))
 

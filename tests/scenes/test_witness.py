@@ -139,7 +139,7 @@ FORBIDDEN: dict[str, Read] = {
     "comparing it": lambda w: w.trace.example == w.trace.example,
     "hashing it": lambda w: {w.trace},
     "writing": lambda w: w.trace["resid_pre"].value.__setitem__((0, 0), 1.0),
-    "the memory": lambda w: memoryview(w.trace["resid_pre"].value),
+    "the memory": lambda w: memoryview(w.trace["resid_pre"].value),  # type: ignore[arg-type]
 }
 
 
