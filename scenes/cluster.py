@@ -41,7 +41,9 @@ def on_cluster(
         from distributed import Client, as_completed
     except ModuleNotFoundError:
         raise AddnormError("--scheduler needs Dask; install it with: pip install 'addnorm[cluster]'") from None
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what concerns the user is said here
+    for name in [*logging.root.manager.loggerDict]:  # what concerns the user is said here
+        if name.partition(".")[0] == "distributed":
+            logging.getLogger(name).setLevel(logging.CRITICAL + 1)
     try:
         client = Client(address, timeout=PATIENCE, set_as_default=False)
     except OSError as error:

@@ -145,7 +145,7 @@ def test_values_of_a_large_example_fit_on_a_page(capsys: pytest.CaptureFixture[s
         (("render", "--pace", "nan"), "pace: nan; give a factor from 0.25 to 4"),
         (("render", "--scheduler", "here"), "scheduler: 'here'; write its address as tcp://HOST:PORT"),
         (("render", "--scheduler", "nonsense://a:1"), "scheduler: 'nonsense://a:1'; write"),
-        (("render", "--cache", "-1"), "Invalid value for '--cache': -1.0 is not in the range"),
+        (("render", "--cache", "-1"), "Invalid value for '--cache' (env var: 'ADDNORM_CACHE'): -1.0 is not in "),
         (("render", "--jobs", "0"), "Invalid value for '--jobs': 0 is not in the range x>=1."),
         (("render", "--captions", "no"), "Invalid value for '--captions': 'no' is not one of 'on', 'off'."),
         (("render", "mine.toml", "./mine.toml"), "./mine.toml: id: 'mine' is also that of mine.toml; "),
@@ -283,7 +283,7 @@ def stage(trace):
     from addnorm.scenes.films.r44.scene import R44
     class Endless(R44):
         def perform(self, state):
-            os.write(1, b"filming\n")  # in one piece, whoever else writes
+            os.write(1, b"filming\\n")  # in one piece, whoever else writes
             signal.pause()
     return Endless
 
