@@ -25,7 +25,7 @@ from addnorm.scenes import exporters
 from addnorm.scenes.crew import available_processors
 from addnorm.scenes.exporters.outputs import read_outputs
 from addnorm.scenes.films import DEFAULT_FILM, FILMS
-from addnorm.scenes.render import DEFAULT_SIZE, DEFAULT_THEME, Order, Published
+from addnorm.scenes.render import DEFAULT_SIZE, DEFAULT_THEME, Failed, Order, Published
 from addnorm.scenes.render import render as steps_of
 from addnorm.scenes.subject import Subject, trace_of
 from addnorm.scenes.video import parse_size
@@ -71,9 +71,12 @@ def render(
         states=tuple(states),
         moving=not stills,
     )
-    steps = steps_of([order], Path(out), jobs or available_processors())
-    [published] = [step for step in steps if isinstance(step, Published)]
-    return Files(Path(out) / order.folder, published.paths)
+    for step in steps_of([order], Path(out), jobs or available_processors()):
+        if isinstance(step, Failed):
+            raise step.error
+        if isinstance(step, Published):
+            paths = step.paths
+    return Files(Path(out) / order.folder, paths)
 
 
 def export(

@@ -360,3 +360,70 @@ def test_suffixes_may_be_in_capitals(tmp_path: Path, mine: Path, capsys: pytest.
     path = mine.rename(tmp_path / "MINE.TOML")
     assert Run(("values", str(path)), capsys).status == 0
     assert Run(("new", str(tmp_path / "NEW.TOML")), capsys).status == 0
+
+
+# --- courses
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Path:
+    """Three examples."""
+    folder = tmp_path / "course"
+    folder.mkdir()
+    for name in ("one", "two", "three"):
+        example = f'id = "{name}"\ninput.x = [[1, 2]]\nattention.output = [[0, 1]]\n'
+        (folder / f"{name}.toml").write_text(example, encoding="utf-8")
+    return folder
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_film_that_fails_does_not_stop_the_course(
+    course: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, jobs: int
+) -> None:
+    from addnorm.mathcore.errors import AddnormError
+    from addnorm.scenes.films.r44.scene import R44
+
+    draw = R44.draw
+
+    def fail(stage: R44, *element: Any) -> Any:
+        if (stage.trace.example.id, stage.production.language) == ("two", "en"):
+            raise AddnormError("state b2: wrong")
+        return draw(stage, *element)
+
+    monkeypatch.setattr(R44, "draw", fail)
+    examples = [str(course / f"{name}.toml") for name in ("one", "two", "three")]
+    out = course / "out"
+    looks = ("--lang", "zh,en", "--stills", "--states", "b2", "--size", "480p15", "--jobs", str(jobs), "-o", str(out))
+    run = Run(("render", *examples, *looks), capsys)
+    assert (run.status, run.err) == (1, "addnorm: two/en-480p15: state b2: wrong\n")
+    films = {str(path.relative_to(out).parent.parent) for path in out.rglob("b2.png")}
+    assert films == {f"{name}/{lang}-480p15" for name in ("one", "two", "three") for lang in ("zh", "en")} - {
+        "two/en-480p15"
+    }
+    assert run.out.count("b2.png") == 5
+
+
+def test_a_film_whose_place_is_taken_is_named_at_the_end(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = course / "out"
+    out.mkdir()
+    (out / "one").write_text("mine")
+    examples = (str(course / "one.toml"), str(course / "three.toml"))
+    run = Run(("render", *examples, "--stills", "--states", "b4", "--size", "480p15", "-o", str(out)), capsys)
+    assert run.status == 1
+    [line] = run.err.splitlines()
+    assert line.startswith("addnorm: one/zh-480p15: ")
+    assert "cannot be written: Not a directory; " in line
+    assert (out / "three" / "zh-480p15" / "stills" / "b4.png").exists()
+    assert (out / "one").read_text() == "mine"
+
+
+def test_all_files_that_are_wrong_are_named_before_anything_is_done(
+    course: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (course / "one.toml").write_text('id = "one"\ncolour = 3\n')
+    (course / "three.toml").write_text('id = "two"\ninput.x = [[1, 2]]\nattention.output = [[0, 1]]\n')
+    names = [str(course / f"{name}.toml") for name in ("one", "two", "three", "four")]
+    run = Run(("render", *names, "-o", str(course / "out")), capsys)
+    assert (run.status, run.out) == (2, "")
+    assert [line.split(": ")[1] for line in run.err.splitlines()] == [names[0], names[2], names[3]]
+    assert not (course / "out").exists()
