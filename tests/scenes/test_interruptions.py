@@ -21,7 +21,7 @@ import pytest
 
 from addnorm.mathcore.trace import Trace, run
 from addnorm.scenes.films import FILMS
-from addnorm.scenes.render import Order, render
+from addnorm.scenes.render import Failed, Order, render
 from addnorm.scenes.storyboard import Storyboard
 from addnorm.scenes.video import ClipEncoder, Size, frame_count
 
@@ -32,8 +32,8 @@ Contents = dict[str, bytes]
 
 
 def fill(order: Order, out: Path) -> None:
-    for _ in render([order], out, 1):
-        pass
+    for step in render([order], out, 1):
+        assert not isinstance(step, Failed), step.error
 
 
 def published(out: Path) -> Contents:
@@ -90,7 +90,9 @@ def _counting(call: Callable[..., None], step: Callable[[], None]) -> Callable[.
 @pytest.fixture(scope="module")
 def orders(trace: Trace) -> Sequence[Order]:
     """Two versions of a film of two states and a panel. Their β differs, so no file but the pictures is the same."""
-    film = replace(FILMS["r44"], storyboard=_short)
+    r44 = FILMS["r44"]
+    marked = {state.name: state.name for state in r44.storyboard(trace).states}  # all of them are on each picture
+    film = replace(r44, storyboard=_short, names={**r44.names, **marked})
     other = run(replace(trace.example, beta=np.array([0.0, 0, 0, 0.5])))
     return [Order(film, each, size=Size(128, 72, 15), pace=4) for each in (trace, other)]
 
