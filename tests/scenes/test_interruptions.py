@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 
 from addnorm.mathcore.trace import Trace, run
+from addnorm.scenes.cache import clean
 from addnorm.scenes.films import FILMS
 from addnorm.scenes.render import Failed, Order, render
 from addnorm.scenes.storyboard import Storyboard
@@ -136,3 +137,25 @@ def test_fifty_renders_that_are_stopped(orders: Sequence[Order], versions: Seque
             assert [*(out / ".addnorm" / "work").iterdir()] == []
     assert cut > TRIALS / 2
     assert frame_count(out / "r44" / "zh-72p15" / "film.mp4") > 1
+
+
+def test_what_is_kept_is_whole_after_renders_that_were_killed(trace: Trace, tmp_path: Path) -> None:
+    """The film is the package's own here, so its pictures are kept and found again."""
+    captions = ("It adds.", "It is added.")
+    examples = [replace(trace.example, captions={"en": {"b0": caption}}) for caption in captions]
+    looks = {"language": "en", "states": ("b4", "b0"), "moving": False, "size": Size(128, 72, 15)}
+    orders = [Order(FILMS["r44"], run(example), **looks) for example in examples]  # type: ignore[arg-type]
+    versions = [published(_filled(order, tmp_path / str(n))) for n, order in enumerate(orders)]
+    steps = stopped(orders[0], tmp_path / "counted", 0, signal.SIGKILL).steps
+    chance, out, cut = random.Random(45), tmp_path / "out", 0
+    for trial in range(8):
+        order, version = orders[trial % 2], versions[trial % 2]
+        if trial % 3 == 2:
+            clean(out)
+        cut += stopped(order, out, chance.randint(1, steps), signal.SIGKILL).status != 0
+        fill(order, out)
+        assert published(out) == version
+        assert [*(out / ".addnorm" / "work").iterdir()] == []
+        kept = [path for path in in_progress(out) if path.is_relative_to(out / ".addnorm" / "cache")]
+        assert {len(path.name) for path in kept} == {64}  # digests: no parts of entries are left among them
+    assert cut > 2
