@@ -242,7 +242,7 @@ def render(
     addnorm render --states b2 --size 2160p60  one clip in 4K
     """
     from addnorm.scenes.crew import available_processors
-    from addnorm.scenes.render import Order, render
+    from addnorm.scenes.render import Order, render, require_possible
     from addnorm.scenes.video import parse_size
 
     with _asking():
@@ -264,15 +264,20 @@ def render(
             moving=not stills,
         )
         _require_folder(out)
-    orders = _for_all(
-        examples or ("r44",), lambda trace: [looks(trace=trace, language=language) for language in _listed(lang)]
-    )
+
+    def order(trace: Trace) -> list[Order]:
+        orders = [looks(trace=trace, language=language) for language in _listed(lang)]
+        for each in orders:
+            require_possible(each, Path(out))
+        return orders
+
+    orders = _for_all(examples or ("r44",), order)
     limit = int(cache * 2**30)
     steps = render(orders, Path(out), jobs or available_processors(), scheduler=scheduler, cache_limit=limit)
-    _follow(steps, total=sum(len(order.stills) for order in orders))
+    _follow(steps, orders)
 
 
-def _follow(steps: Generator[Step], total: int) -> None:
+def _follow(steps: Generator[Step], orders: Sequence[Order]) -> None:
     """Have it rendered, with a bar on a terminal and a line for each step elsewhere; say what failed and what is where.
 
     The exit status is that of a wrong example where nothing else is wrong.
@@ -282,7 +287,7 @@ def _follow(steps: Generator[Step], total: int) -> None:
 
     results: list[Path] = []
     failures: list[Failed] = []
-    with closing(steps), _bar(total) if sys.stderr and sys.stderr.isatty() else nullcontext(click.echo) as tell:
+    with closing(steps), _bar(orders) if sys.stderr and sys.stderr.isatty() else nullcontext(click.echo) as tell:
         for step in steps:
             if isinstance(step, Taken):
                 what = "still" if step.seconds is None else f"{float(step.seconds):.1f} s"
@@ -301,7 +306,7 @@ def _follow(steps: Generator[Step], total: int) -> None:
 
 
 @contextmanager
-def _bar(total: int) -> Iterator[Callable[[str], None]]:
+def _bar(orders: Sequence[Order]) -> Iterator[Callable[[str], None]]:
     """A progress bar on standard error, and a call that moves it one step on and says what was done."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -309,7 +314,7 @@ def _bar(total: int) -> Iterator[Callable[[str], None]]:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     # Refreshed by hand: a thread that does it would be there when the processes fork.
     with Progress(*columns, console=Console(stderr=True), auto_refresh=False, redirect_stdout=False) as bar:
-        task = bar.add_task("starting", total=total)
+        task = bar.add_task("starting", total=sum(len(order.stills) for order in orders))
         bar.refresh()
         yield lambda done: bar.update(task, advance=1, description=done, refresh=True)
 

@@ -62,7 +62,7 @@ class Order:
         """Look everything up that an order names."""
         load_catalogue(self.language)
         load_theme(self.theme)
-        known = [state.name for state in self.board.states]
+        known = [state.name for state in self.board.states] if self.states else []
         for name in self.states:
             if name not in known:
                 raise AddnormError(
@@ -177,6 +177,7 @@ def render(
             yield from steps
         else:
             changed.append(order)
+            _ = order.board  # or an ExampleError, before anything is drawn
     if not changed:
         return
     with working_folder(out) as folder:
@@ -190,6 +191,12 @@ def render(
         for (work, shot), result in _crew(scheduler, jobs, missing)(tasks):
             yield from work.receive(shot, result, cache)
         cache.trim()
+
+
+def require_possible(order: Order, out: Path) -> None:
+    """Raise ExampleError for what the film cannot show of the example. What was filled before need not be looked at."""
+    if not _still_there(order, out, Cache(out)):
+        _ = order.board
 
 
 def _still_there(order: Order, out: Path, cache: Cache) -> list[Step]:
