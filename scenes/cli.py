@@ -8,12 +8,13 @@ import re
 import shlex
 import signal
 import sys
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext
 from functools import partial
+from itertools import product
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 import cloup
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from addnorm.mathcore.trace import Trace
     from addnorm.scenes.films import Film
     from addnorm.scenes.render import Order, Step
+
+S = TypeVar("S")
+T = TypeVar("T")
 
 DONE, FAILED, REFUSED = 0, 1, 2
 
@@ -241,13 +245,15 @@ def render(
     addnorm render course/*.toml               many films; one that fails does not stop the others
     addnorm render --states b2 --size 2160p60  one clip in 4K
     """
+    traces = _traces(examples or ("r44",))  # first: what is wrong with them is said before more is loaded
+
+    from addnorm.scenes.captions import FASTEST, SLOWEST
     from addnorm.scenes.crew import available_processors
     from addnorm.scenes.render import Order, render, require_possible
     from addnorm.scenes.video import parse_size
 
     with _asking():
         from addnorm.mathcore.errors import AddnormError
-        from addnorm.scenes.captions import FASTEST, SLOWEST
 
         if not SLOWEST <= pace <= FASTEST:
             raise AddnormError(f"pace: {pace:g}; give a factor from {SLOWEST:g} to {FASTEST:g}")
@@ -265,13 +271,12 @@ def render(
         )
         _require_folder(out)
 
-    def order(trace: Trace) -> list[Order]:
-        orders = [looks(trace=trace, language=language) for language in _listed(lang)]
-        for each in orders:
-            require_possible(each, Path(out))
-        return orders
+    def order(wanted: tuple[Trace, str]) -> Order:
+        order = looks(trace=wanted[0], language=wanted[1])
+        require_possible(order, Path(out))
+        return order
 
-    orders = _for_all(examples or ("r44",), order)
+    orders = _each(product(traces, _listed(lang)), order)
     limit = int(cache * 2**30)
     steps = render(orders, Path(out), jobs or available_processors(), scheduler=scheduler, cache_limit=limit)
     _follow(steps, orders)
@@ -434,28 +439,37 @@ def _trace(example: str) -> Trace:
     return run(load_example(find_example(example)))
 
 
-def _for_all(examples: Sequence[str], order: Callable[[Trace], list[Order]]) -> list[Order]:
-    """The orders for examples that are not to be written to one folder. All that is wrong is refused at once."""
-    from addnorm.mathcore.errors import AddnormError
-
-    orders: list[Order] = []
-    wrong: list[str] = []
+def _traces(examples: Sequence[str]) -> list[Trace]:
+    """The traces of examples that are not to be written to one folder."""
     seen: dict[str, str] = {}
-    for example in examples:
-        try:
-            trace = _trace(example)
-            orders += order(trace)
-        except AddnormError as error:
-            wrong.append(str(error))
-            continue
+
+    def own(example: str) -> Trace:
+        from addnorm.mathcore.errors import AddnormError
+
+        trace = _trace(example)
         name = trace.example.id
         folder = name.casefold()  # some file systems do not tell cases apart
         if folder in seen:
-            wrong.append(f"{example}: id: {name!r} is also that of {seen[folder]}; give each its own")
-        seen.setdefault(folder, example)
+            raise AddnormError(f"{example}: id: {name!r} is also that of {seen[folder]}; give each its own")
+        seen[folder] = example
+        return trace
+
+    return _each(examples, own)
+
+
+def _each(subjects: Iterable[S], made: Callable[[S], T]) -> list[T]:
+    """What is made of each. All that is wrong is refused at once."""
+    from addnorm.mathcore.errors import AddnormError
+
+    results, wrong = [], []
+    for subject in subjects:
+        try:
+            results.append(made(subject))
+        except AddnormError as error:
+            wrong.append(str(error))
     if wrong:
         raise Refused(*dict.fromkeys(wrong))
-    return orders
+    return results
 
 
 def _listed(text: str) -> tuple[str, ...]:
