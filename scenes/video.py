@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from heapq import merge
-from itertools import accumulate, pairwise
+from itertools import accumulate, cycle, islice, pairwise
 from mmap import mmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from addnorm.mathcore.errors import AddnormError
+from addnorm.scenes.tiles import Part, Tiles, no_tiles, pixels
 
 if TYPE_CHECKING:  # PyAV takes a tenth of a second to load
     from av import Packet, VideoFrame
@@ -84,7 +86,13 @@ def parse_size(text: str) -> Size:
 # A hold would pay for rate control, which sharpens what is already as sharp as was asked. Flat areas are off
 # by at most one level, fades included. No frame's quality depends on the rate of others, and there are no
 # B-frames, which keeps joining simple: packet n of a clip is frame n.
-_ENCODER = {"preset": "ultrafast", "qp": "20"}
+_ENCODER = {"preset": "ultrafast", "qp": "20", "g": "1000000", "x264-params": "force-cfr=1"}
+
+KEY_INTERVAL = 250
+"""Frames from one that can be decoded by itself to the next, at most."""
+
+LONGEST_REPEAT = 32
+"""Bytes. What the encoder says of a picture that stays as it is, is shorter."""
 
 
 class Frame(NamedTuple):
@@ -99,7 +107,7 @@ class Frame(NamedTuple):
 
 
 class Converter:
-    """Turns a picture, height × width × RGBA, into what is encoded; alpha is ignored."""
+    """Turns pictures of one size, height × width × RGBA, into what is encoded; alpha is ignored."""
 
     def __init__(self) -> None:
         from av.video.reformatter import VideoReformatter
@@ -107,12 +115,12 @@ class Converter:
         self._reformatter = VideoReformatter()
 
     def video_frame(self, rgba: NDArray[np.uint8], width: int, height: int) -> VideoFrame:
-        """The picture for the encoder, at a size."""
+        """The picture for the encoder, at a size. Each of its rows lies in one piece, the next one after it."""
         import av
         from av.video.reformatter import ColorRange, Colorspace, Interpolation
 
         return self._reformatter.reformat(
-            av.VideoFrame.from_numpy_buffer(np.ascontiguousarray(rgba), format="rgba"),
+            av.VideoFrame.from_numpy_buffer(rgba, format="rgba"),
             width,
             height,
             format="yuv420p",
@@ -130,38 +138,96 @@ class Converter:
 
     def frame(self, rgba: NDArray[np.uint8], width: int, height: int) -> Frame:
         """The picture at a size as a decoder would give it, had nothing been lost."""
-        return _copied(self.video_frame(rgba, width, height))
+        return _copied(self.video_frame(np.ascontiguousarray(rgba), width, height))
 
 
 class ClipEncoder:
     """Takes the pictures of a clip in turn; made by `encode_clip`."""
 
     def __init__(self, container: OutputContainer, size: Size) -> None:
+        from av import VideoFrame
         from av.video.reformatter import ColorPrimaries, ColorRange, Colorspace, ColorTrc
 
         self.frames = 0
         self._size = size
         self._container = container
-        self._converter = Converter()
+        self._converters: defaultdict[tuple[int, ...], Converter] = defaultdict(Converter)
+        self._frame = VideoFrame(size.width, size.height, "yuv420p")
+        self._planes = _planes(self._frame)
+        self._key = 0
+        self._packets: list[bytes] = []
         self._stream = container.add_stream("libx264", rate=size.frame_rate, options=_ENCODER)
         context = self._stream.codec_context
         context.width, context.height, context.pix_fmt = size.width, size.height, "yuv420p"
-        context.time_base = Fraction(1, size.frame_rate)
+        context.time_base = self._tick = Fraction(1, size.frame_rate)
         context.thread_count = 1  # the bytes depend on it
         context.color_range = ColorRange.MPEG
         context.color_primaries = ColorPrimaries.BT709
         context.color_trc = ColorTrc.BT709
         context.colorspace = Colorspace.ITU709
 
-    def write(self, rgba: NDArray[np.uint8], repeat: int = 1) -> None:
-        """Append a picture, ``repeat`` frames long: height × width × RGBA, top row first, alpha ignored."""
+    def write(self, rgba: NDArray[np.uint8], repeat: int = 1, changed: Tiles | None = None) -> None:
+        """Append a picture, ``repeat`` frames long: height × width × RGBA, top row first, alpha ignored.
+
+        ``changed`` marks the tiles that may differ from the picture before; without it, all may.
+        """
         if rgba.shape != (self._size.height, self._size.width, 4):
             raise ValueError(f"a picture of shape {rgba.shape} in a clip of {self._size}")
-        frame = self._converter.video_frame(rgba, self._size.width, self._size.height)
-        for _ in range(repeat):
-            frame.pts = self.frames
-            self._container.mux(self._stream.encode(frame))
-            self.frames += 1
+        if changed is None or not self.frames:
+            changed = ~no_tiles(self._size.height, self._size.width)
+        rgba = np.ascontiguousarray(rgba)
+        for part in pixels(changed):
+            self._convert(rgba[part], part)
+            self._packets = []
+        last = self.frames + repeat
+        while self.frames < last:
+            self._encode()
+            self._hold(last)
+
+    def _convert(self, rgba: NDArray[np.uint8], part: Part) -> None:
+        """Put a tile of a picture where the encoder takes it from; there, colour has half the rows and columns."""
+        height, width, _ = rgba.shape
+        tile = self._converters[rgba.shape].video_frame(rgba, width, height)
+        rows, columns = part
+        for source, target, size in zip(_planes(tile), self._planes, (1, 2, 2), strict=True):
+            top, left = rows.start // size, columns.start // size
+            target[top : top + len(source), left : left + source.shape[1]] = source
+
+    def _encode(self) -> None:
+        """Encode the picture as it is now."""
+        from av.video.frame import PictureType
+
+        is_key = self.frames >= self._key
+        if is_key:
+            self._key = self.frames + KEY_INTERVAL
+            self._packets = []
+        self._frame.pts = self.frames
+        self._frame.pict_type = PictureType.I if is_key else PictureType.NONE
+        [packet] = self._stream.encode(self._frame)
+        self._packets.append(bytes(packet))
+        self._append(packet)
+
+    def _hold(self, last: int) -> None:
+        """Repeat packets for a picture that stays, as soon as the encoder does so itself.
+
+        Once nothing is left to be refined, it says so in a few bytes a frame, which differ only in a counter of some
+        bits. As it does not know of these frames, it has to begin anew after them, with a frame that can be
+        decoded by itself; mostly, one is due then or the clip ends.
+        """
+        from av import Packet
+
+        *before, newest = self._packets
+        end = min(last, self._key)
+        if len(newest) > LONGEST_REPEAT or newest not in before or self.frames == end:
+            return
+        counted = [*before[before.index(newest) + 1 :], newest]
+        for content in islice(cycle(counted), end - self.frames):
+            self._append(Packet(content))
+        self._key = self.frames
+
+    def _append(self, packet: Packet[Any]) -> None:
+        self._container.mux(_at(packet, self._stream, self.frames, 1, self._tick))
+        self.frames += 1
 
     def finish(self) -> None:
         """Write what the encoder still holds."""

@@ -20,7 +20,9 @@ from addnorm.mathcore.errors import AddnormError
 from addnorm.scenes import video
 from addnorm.scenes.captions import Cue
 from addnorm.scenes.paths import asset
+from addnorm.scenes.tiles import no_tiles, pixels
 from addnorm.scenes.video import (
+    ClipEncoder,
     Size,
     decode_frames,
     encode_clip,
@@ -529,3 +531,60 @@ def test_a_clip_that_is_missing_or_damaged_is_named_and_leaves_no_film(tmp_path:
     with pytest.raises(AddnormError, match="b5: "):
         joined(tmp_path / "film", clips)
     assert not (tmp_path / "film").exists()
+
+
+# --- what is not done twice
+
+
+def noise(size: Size, seed: int) -> Picture:
+    return np.random.default_rng(seed).integers(0, 256, (size.height, size.width, 4), dtype=np.uint8)
+
+
+@pytest.mark.parametrize("size", [Size(854, 480, 15), Size(1290, 94, 15)], ids=str)
+def test_only_what_has_changed_is_converted_and_the_film_is_the_same(tmp_path: Path, size: Size) -> None:
+    first, other = noise(size, 0), noise(size, 1)
+    pictures, changes = [first], [~no_tiles(size.height, size.width)]
+    for row, column in np.ndindex(changes[0].shape):
+        changes.append(no_tiles(size.height, size.width))
+        changes[-1][row, column] = True
+        pictures.append(pictures[-1].copy())
+        [part] = pixels(changes[-1])
+        pictures[-1][part] = other[part]
+    assert np.array_equal(pictures[-1], other)
+    whole = encode(tmp_path / "whole", [(picture, 1) for picture in pictures], size)
+    with encode_clip(tmp_path / "parts", size, comment="") as clip:
+        for picture, changed in zip(pictures, changes, strict=True):
+            clip.write(picture, 1, changed)
+    assert (tmp_path / "parts").read_bytes() == whole.read_bytes()
+
+
+def test_a_hold_is_what_the_encoder_itself_makes_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pictures = [(noise(SMALL, 0), 1), (patches(), 190)]
+    repeated = encode(tmp_path / "repeated", pictures)
+    encoded = 0
+
+    def count(self: ClipEncoder) -> None:
+        nonlocal encoded
+        encoded += 1
+        encode_once(self)
+
+    encode_once = ClipEncoder._encode
+    monkeypatch.setattr(ClipEncoder, "_encode", count)
+    assert encode(tmp_path / "counted", pictures).read_bytes() == repeated.read_bytes()
+    assert encoded < 30
+    monkeypatch.setattr(video, "LONGEST_REPEAT", 0)
+    assert encode(tmp_path / "encoded", pictures).read_bytes() == repeated.read_bytes()
+    assert encoded > 190
+
+
+def test_after_a_hold_the_film_goes_on(tmp_path: Path) -> None:
+    pictures = [(patches(), 100), (flat(COLOURS[1]), 3), (patches()[::-1], 1), (flat(COLOURS[2]), 600)]
+    clip = encode(tmp_path / "clip", pictures)
+    shown = [picture for picture, repeat in pictures for _ in range(repeat)]
+    for number, frame in enumerate(decode_frames(clip)):
+        # Colour has half the rows and columns, so the patches' seams are left out.
+        assert np.abs(frame.astype(int) - shown[number][..., :3])[8:22, 8:32].max() <= 6, number
+    assert number == len(shown) - 1
+    keys = [n for n, packet in enumerate(packets(clip)) if packet[3]]
+    assert keys[:2] == [0, 100]
+    assert max(np.diff([*keys, len(shown)])) <= video.KEY_INTERVAL
