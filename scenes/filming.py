@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -12,6 +13,7 @@ from typing import Any
 from manim import tempconfig
 from manim.scene.scene_file_writer import SceneFileWriter
 
+from addnorm.scenes.camera import StageCamera
 from addnorm.scenes.manifest import Play
 from addnorm.scenes.publish import write
 from addnorm.scenes.stage import Production, Stage
@@ -42,12 +44,14 @@ _SETTINGS = {
 class _ClipWriter(SceneFileWriter):
     """Hands every frame to an encoder; as manim's own output is off, it writes nothing else."""
 
+    camera: StageCamera
+
     def __init__(self, settings: Any, encoder: ClipEncoder) -> None:
         super().__init__(settings)
         self._encoder = encoder
 
     def write_frame(self, pixels: Any, *, repeat: int = 1) -> None:
-        self._encoder.write(pixels, repeat)
+        self._encoder.write(pixels, repeat, self.camera.take_changed())
 
 
 def film_clip(
@@ -66,6 +70,7 @@ def film_clip(
     """
     with studio(size), encode_clip(clip, size, comment="") as encoder:
         stage = stage_class(production, (state,), partial(_ClipWriter, encoder=encoder))
+        stage.renderer.file_writer.camera = stage.camera
         stage.render()
         _develop(stage, state, still, vector)
     return tuple(stage.plays)
@@ -84,6 +89,7 @@ def take_still(
 @contextmanager
 def studio(size: Size) -> Iterator[None]:
     """manim set up for pictures of a size, whatever the user has set, and to write nothing."""
+    gc.collect()  # a stage refers to itself, and the one before holds pictures and an encoder
     frame = {"pixel_width": size.width, "pixel_height": size.height, "frame_rate": size.frame_rate}
     with tempconfig(_SETTINGS | frame):
         yield

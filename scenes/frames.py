@@ -14,11 +14,12 @@ from typing import Any, Self
 import numpy as np
 
 from addnorm.mathcore.errors import AddnormError
+from addnorm.scenes.camera import StageCamera
 from addnorm.scenes.filming import studio, take_still
 from addnorm.scenes.films import DEFAULT_FILM, FILMS
 from addnorm.scenes.manifest import Json, Screen, clip_record, labels_at
 from addnorm.scenes.snapshots import TOLERANCE, FrameValues, Still
-from addnorm.scenes.stage import Production, Stage, StageCamera
+from addnorm.scenes.stage import Production, Stage
 from addnorm.scenes.subject import Subject, trace_of
 from addnorm.scenes.video import Size, parse_size
 

@@ -17,7 +17,6 @@ from manim import (
     Animation,
     AnimationGroup,
     CairoRenderer,
-    Camera,
     Create,
     FadeIn,
     FadeOut,
@@ -35,6 +34,7 @@ from addnorm.mathcore.errors import AddnormError, found_in
 from addnorm.mathcore.example_files import load_example
 from addnorm.mathcore.trace import Trace, run
 from addnorm.scenes.audit import AuditError, Auditor
+from addnorm.scenes.camera import StageCamera
 from addnorm.scenes.captions import reading_seconds
 from addnorm.scenes.elements.lettering import Glyphs
 from addnorm.scenes.elements.shapes import Shape
@@ -72,17 +72,6 @@ class Production:
     captions: bool = True
 
 
-class StageCamera(Camera):
-    """Remembers the exact draw list of the last picture it took."""
-
-    drawn: tuple[Mobject, ...] = ()
-
-    def capture_mobjects(self, mobjects: Iterable[Mobject], **kwargs: Any) -> None:
-        """Draw, and remember what was drawn."""
-        self.drawn = tuple(self.get_mobjects_to_display(mobjects, **kwargs))
-        super().capture_mobjects(self.drawn, include_submobjects=False)
-
-
 class StageRenderer(CairoRenderer):
     """manim's renderer with whole-frame holds, and a word to the stage about each frame before it is written."""
 
@@ -109,6 +98,15 @@ class StageRenderer(CairoRenderer):
             super().update_frame(scene, mobjects, **kwargs)
         self.stage.see(self.camera.drawn, over_still=self.static_image is not None)
 
+    def render(self, scene: Scene, _time: float, moving_mobjects: Iterable[Mobject] | None = None) -> None:
+        """Draw a frame and hand it on."""
+        self.update_frame(scene, moving_mobjects)
+        self.add_frame(self._picture())
+
+    def _picture(self) -> Any:
+        """What the camera shows; a copy for manim's own encoder, which works behind."""
+        return self.get_frame() if self.file_writer.output_spec.enabled else self.camera.pixel_array
+
     def add_frame(self, frame: Any, num_frames: int = 1) -> None:
         """Write a frame, and let the stage note what is on it."""
         if not self.skip_animations:
@@ -118,7 +116,7 @@ class StageRenderer(CairoRenderer):
     def freeze_current_frame(self, duration: float) -> None:
         """Hold a frame for a whole number of frames."""
         self.stage.keep_seen()
-        self.add_frame(self.get_frame(), num_frames=round(duration * self.camera.frame_rate))
+        self.add_frame(self._picture(), num_frames=round(duration * self.camera.frame_rate))
 
 
 class Stage(Scene):
