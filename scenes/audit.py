@@ -104,9 +104,13 @@ class _Paint(NamedTuple):
 
     def opacities(self) -> tuple[float, float, float]:
         """The greatest opacity of the fill, of the stroke and of the stroke behind the fill."""
-        colours = (self.fill, self.stroke, self.behind)
-        fill, stroke, behind = (max(array("d", rgbas)[3::4], default=0.0) for rgbas in colours)
-        return fill, stroke, behind
+        return _opacity(self.fill), _opacity(self.stroke), _opacity(self.behind)
+
+
+@lru_cache(maxsize=1024)
+def _opacity(rgbas: bytes) -> float:
+    """The greatest opacity of some colours; on a frame, many leaves have the same."""
+    return max(array("d", rgbas)[3::4], default=0.0)
 
 
 @dataclass(eq=False)
@@ -228,7 +232,7 @@ class Auditor:
         if before.paint == paint:
             return before
         leaf = replace(before, paint=paint)
-        leaf.seen = tuple(replace(sighting, opacity=leaf.opacity) for sighting in before.seen)
+        leaf.seen = tuple(sighting._replace(opacity=leaf.opacity) for sighting in before.seen)
         if leaf.is_text or leaf.is_length:
             _require_even_paint(leaf)
         return leaf
@@ -322,7 +326,7 @@ class Auditor:
             _require_one_chart(visible, numbers)
             self._stances, self._shares = stances, [1 - hidden.get(leaf, 0.0) for leaf in self._frame]
         return tuple(
-            sighting if share == 1 else replace(sighting, opacity=sighting.opacity * share)
+            sighting if share == 1 else sighting._replace(opacity=sighting.opacity * share)
             for leaf, share in zip(self._frame, self._shares, strict=True)
             if leaf.seen and share
             for sighting in leaf.seen

@@ -218,6 +218,8 @@ def render(
     addnorm render --states b2 --size 2160p60  one clip in 4K
     """
     with _asking():
+        traces = tuple(_traces(examples or ("r44",)))  # first: what is wrong with them is said before more is loaded
+
         from addnorm.mathcore.errors import AddnormError
         from addnorm.scenes.captions import FASTEST, SLOWEST
         from addnorm.scenes.crew import available_processors
@@ -238,7 +240,7 @@ def render(
                 states=() if states is None else _listed(states),
                 moving=not stills,
             )
-            for trace in _traces(examples or ("r44",))
+            for trace in traces
             for language in _listed(lang)
         ]
         _require_folder(out)

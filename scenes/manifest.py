@@ -36,8 +36,7 @@ Json = dict[str, Any]
 # What the stage saw.
 
 
-@dataclass(frozen=True)
-class Sighting:
+class Sighting(NamedTuple):
     """One number, or the sign of a drawn sum, on one frame.
 
     ``mark`` tells apart things that say the same; ``box`` is left, top, right, bottom in scene units.
@@ -65,8 +64,7 @@ class Length(NamedTuple):
     cut: bool
 
 
-@dataclass(frozen=True)
-class LengthSighting:
+class LengthSighting(NamedTuple):
     """One value drawn as a length, on one frame."""
 
     mark: int

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from html import escape
+from math import hypot
 
 import numpy as np
 from manim import CapStyleType, LineJointType, ManimColor, Mobject, VMobject
 from numpy.typing import NDArray
 
 from addnorm.scenes.theme import FRAME_HEIGHT, FRAME_WIDTH, PIXEL
+
+Point = list[float]
 
 _WIDTH, _HEIGHT = round(FRAME_WIDTH / PIXEL), round(FRAME_HEIGHT / PIXEL)
 _STROKE_UNIT = 0.01
@@ -79,27 +82,26 @@ def _outline(mobject: VMobject) -> str:
 def _subpath(points: NDArray[np.float64]) -> str:
     """One stroke of the pen: straight segments as lines, closed where it ends where it began."""
     pixels = np.round((points * (1, -1) + (FRAME_WIDTH / 2, FRAME_HEIGHT / 2)) / PIXEL, 2)
-    text = f"M{_point(pixels[0])}"
-    for a, b, c, d in pixels.reshape(-1, 4, 2):
-        if (a == d).all() and (b == d).all() and (c == d).all():
+    text = f"M{_point(pixels[0].tolist())}"
+    for a, b, c, d in pixels.reshape(-1, 4, 2).tolist():  # plain numbers, which are far quicker one by one
+        if a == b == c == d:
             continue
         text += f"L{_point(d)}" if _is_straight(a, b, c, d) else f"C{_point(b)} {_point(c)} {_point(d)}"
     return text + ("Z" if (pixels[0] == pixels[-1]).all() else "")
 
 
-def _is_straight(*points: NDArray[np.float64]) -> bool:
+def _is_straight(a: Point, b: Point, c: Point, d: Point) -> bool:
     """Whether both controls stand on the line between the ends, up to the rounding of the places."""
-    a, b, c, d = points
-    along = d - a
-    length = float(np.hypot(*along))
+    x, y = d[0] - a[0], d[1] - a[1]
+    length = hypot(x, y)
     return length > 0 and all(
-        abs(float(along[0] * (p - a)[1] - along[1] * (p - a)[0])) <= 0.02 * length
-        and 0 <= float(along @ (p - a)) <= length * length
+        abs(x * (p[1] - a[1]) - y * (p[0] - a[0])) <= 0.02 * length
+        and 0 <= x * (p[0] - a[0]) + y * (p[1] - a[1]) <= length * length
         for p in (b, c)
     )
 
 
-def _point(point: NDArray[np.float64]) -> str:
+def _point(point: Point) -> str:
     return f"{_number(point[0])} {_number(point[1])}"
 
 
