@@ -1,6 +1,7 @@
 # make film    the R44 film, in out/
 # make test    all tests
 # make check   style, types and import rules
+# make bench   how fast it is, measured against manim, ffmpeg and numpy; takes some minutes
 # make clean   away with all that was installed and cached; films stay
 #
 # Each installs first what it needs and is not there: system libraries, and for the tests the programs that open
@@ -12,7 +13,7 @@ BIN := .venv/bin
 PIP := PYTHONWARNINGS=ignore $(BIN)/python -m pip --quiet --disable-pip-version-check install \
     --constraint .ci/constraints.txt
 
-.PHONY: film test check clean FORCE
+.PHONY: film test check bench clean FORCE
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 
@@ -27,6 +28,10 @@ check: .venv/dev build/linked
 	@$(BIN)/ruff check
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
+
+bench: .venv/dev build/linked
+	@.ci/viewers
+	@$(BIN)/python tests/benchmarks/bench.py
 
 clean:
 	rm -rf .venv build *.egg-info .*_cache .hypothesis out/.addnorm
