@@ -14,7 +14,8 @@ from __future__ import annotations
 import sys
 from array import array
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from copy import copy
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -145,6 +146,14 @@ class _Leaf:
         self.is_length = isinstance(self.mobject, ValueShape)
         self.stance = (self.place, self.fills, self.strokes, self.is_legible, self.paint.fill[:24])
 
+    def repainted(self, paint: _Paint) -> _Leaf:
+        """The same leaf in another paint, standing where it stood."""
+        leaf = copy(self)
+        leaf.paint = paint
+        leaf.__post_init__()
+        leaf.seen = tuple(sighting._replace(opacity=leaf.opacity) for sighting in self.seen)
+        return leaf
+
     @property
     def is_legible(self) -> bool:
         return self.opacity > OPAQUE
@@ -231,8 +240,7 @@ class Auditor:
         self._rest(before)
         if before.paint == paint:
             return before
-        leaf = replace(before, paint=paint)
-        leaf.seen = tuple(sighting._replace(opacity=leaf.opacity) for sighting in before.seen)
+        leaf = before.repainted(paint)
         if leaf.is_text or leaf.is_length:
             _require_even_paint(leaf)
         return leaf

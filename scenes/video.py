@@ -107,7 +107,7 @@ class Frame(NamedTuple):
 
 
 class Converter:
-    """Turns a picture, height × width × RGBA, into what is encoded; alpha is ignored."""
+    """Turns pictures of one size, height × width × RGBA, into what is encoded; alpha is ignored."""
 
     def __init__(self) -> None:
         from av.video.reformatter import VideoReformatter
@@ -115,12 +115,12 @@ class Converter:
         self._reformatter = VideoReformatter()
 
     def video_frame(self, rgba: NDArray[np.uint8], width: int, height: int) -> VideoFrame:
-        """The picture for the encoder, at a size."""
+        """The picture for the encoder, at a size. Each of its rows lies in one piece, the next one after it."""
         import av
         from av.video.reformatter import ColorRange, Colorspace, Interpolation
 
         return self._reformatter.reformat(
-            av.VideoFrame.from_numpy_buffer(np.ascontiguousarray(rgba), format="rgba"),
+            av.VideoFrame.from_numpy_buffer(rgba, format="rgba"),
             width,
             height,
             format="yuv420p",
@@ -138,7 +138,7 @@ class Converter:
 
     def frame(self, rgba: NDArray[np.uint8], width: int, height: int) -> Frame:
         """The picture at a size as a decoder would give it, had nothing been lost."""
-        return _copied(self.video_frame(rgba, width, height))
+        return _copied(self.video_frame(np.ascontiguousarray(rgba), width, height))
 
 
 class ClipEncoder:
@@ -151,7 +151,7 @@ class ClipEncoder:
         self.frames = 0
         self._size = size
         self._container = container
-        self._converters: defaultdict[tuple[int, ...], Converter] = defaultdict(Converter)  # one for each size of tiles
+        self._converters: defaultdict[tuple[int, ...], Converter] = defaultdict(Converter)
         self._frame = VideoFrame(size.width, size.height, "yuv420p")
         self._planes = _planes(self._frame)
         self._key = 0
