@@ -165,6 +165,14 @@ def new(path: Path) -> None:
         help="Only the clips and stills of these states. The film stays as it is.",
     ),
     cloup.option("--stills", is_flag=True, help="Only pictures, of every state and of the details, in seconds."),
+    cloup.option(
+        "--format",
+        "formats",
+        default="mp4",
+        show_default=True,
+        metavar="mp4|webm[,..]",
+        help="With webm each clip comes on a transparent ground too, to lay over slides and videos.",
+    ),
 )
 @cloup.option_group(
     "How it looks",
@@ -229,6 +237,7 @@ def render(
     lang: str,
     states: str | None,
     stills: bool,
+    formats: str,
     theme: str,
     size: str,
     captions: str,
@@ -268,6 +277,7 @@ def render(
             captions=captions == "on",
             states=() if states is None else _listed(states),
             moving=not stills,
+            transparent="webm" in _formats(formats),
         )
         _require_folder(out)
 
@@ -470,6 +480,17 @@ def _each(subjects: Iterable[S], made: Callable[[S], T]) -> list[T]:
     if wrong:
         raise Refused(*dict.fromkeys(wrong))
     return results
+
+
+def _formats(text: str) -> tuple[str, ...]:
+    """The formats asked for. Clips are mp4 in any case; what is made of them is exported."""
+    from addnorm.mathcore.errors import AddnormError
+
+    for name in _listed(text):
+        if name not in ("mp4", "webm"):
+            exported = f"; it is made by: addnorm export {name} OUT/EXAMPLE" if name in FORMATS else ""
+            raise AddnormError(f"format: {name!r}; give mp4, or mp4,webm{exported}")
+    return _listed(text)
 
 
 def _listed(text: str) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from io import BytesIO
 from pathlib import Path
@@ -17,17 +17,18 @@ from addnorm.scenes.camera import StageCamera
 from addnorm.scenes.manifest import Play
 from addnorm.scenes.publish import write
 from addnorm.scenes.stage import Production, Stage
-from addnorm.scenes.theme import FRAME_HEIGHT, FRAME_WIDTH
+from addnorm.scenes.theme import FRAME_HEIGHT, FRAME_WIDTH, load_theme
 from addnorm.scenes.transcript import chapter_of
 from addnorm.scenes.vector import as_svg
 from addnorm.scenes.video import ClipEncoder, Size, encode_clip
+from addnorm.scenes.webm import TransparentEncoder, encode_transparent
 
 # All that a manim.cfg of the user's could change in our pictures; and no output of manim's own.
 _SETTINGS = {
     "renderer": "cairo",
     "frame_height": FRAME_HEIGHT,
     "frame_width": FRAME_WIDTH,
-    "background_opacity": 1.0,
+    "background_opacity": 0.0,  # colours come out as over an opaque ground; alpha tells how much of it is covered
     "from_animation_number": 0,
     "upto_animation_number": -1,
     "dry_run": True,
@@ -42,16 +43,18 @@ _SETTINGS = {
 
 
 class _ClipWriter(SceneFileWriter):
-    """Hands every frame to an encoder; as manim's own output is off, it writes nothing else."""
+    """Hands every frame to the encoders; as manim's own output is off, it writes nothing else."""
 
     camera: StageCamera
 
-    def __init__(self, settings: Any, encoder: ClipEncoder) -> None:
+    def __init__(self, settings: Any, encoder: ClipEncoder, overlay: TransparentEncoder | None) -> None:
         super().__init__(settings)
-        self._encoder = encoder
+        self._encoder, self._overlay = encoder, overlay
 
     def write_frame(self, pixels: Any, *, repeat: int = 1) -> None:
         self._encoder.write(pixels, repeat, self.camera.take_changed())
+        if self._overlay:
+            self._overlay.write(pixels, repeat)
 
 
 def film_clip(
@@ -62,14 +65,20 @@ def film_clip(
     clip: Path,
     still: Path,
     vector: Path | None = None,
+    overlay: Path | None = None,
 ) -> tuple[Play, ...]:
     """Film a state's motion and hold into ``clip`` and its final picture into ``still``; say what was seen.
 
-    ``still`` is a PNG, ``vector`` the same picture as SVG. Raises AuditError if a frame shows what the math does
-    not have; then there is no clip.
+    ``still`` is a PNG, ``vector`` the same picture as SVG, ``overlay`` the clip on a transparent ground. Raises
+    AuditError if a frame shows what the math does not have; then there is no clip.
     """
-    with studio(size), encode_clip(clip, size, comment="") as encoder:
-        stage = stage_class(production, (state,), partial(_ClipWriter, encoder=encoder))
+    ground = load_theme(production.theme).color("ground")
+    with (
+        studio(size),
+        encode_clip(clip, size, comment="") as encoder,
+        encode_transparent(overlay, size, ground) if overlay else nullcontext() as transparent,
+    ):
+        stage = stage_class(production, (state,), partial(_ClipWriter, encoder=encoder, overlay=transparent))
         stage.renderer.file_writer.camera = stage.camera
         stage.render()
         _develop(stage, state, still, vector)

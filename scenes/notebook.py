@@ -49,6 +49,7 @@ def render(
     lang: str = "zh",
     states: Sequence[str] = (),
     stills: bool = False,
+    transparent: bool = False,
     theme: str = DEFAULT_THEME,
     size: str = DEFAULT_SIZE,
     captions: bool = True,
@@ -57,8 +58,9 @@ def render(
 ) -> Files:
     """Render an example in one language, and return the film, or the clips of some states, or pictures alone.
 
-    The arguments are those of ``addnorm render``. Raises ExampleError for what is wrong with the example, and
-    AddnormError for anything else, a frame that shows what the math does not have included.
+    With ``transparent`` each clip comes on a transparent ground too, as WebM beside it. The other arguments are
+    those of ``addnorm render``. Raises ExampleError for what is wrong with the example, and AddnormError for anything
+    else, a frame that shows what the math does not have included.
     """
     order = Order(
         FILMS[DEFAULT_FILM],
@@ -70,6 +72,7 @@ def render(
         captions=captions,
         states=tuple(states),
         moving=not stills,
+        transparent=transparent,
     )
     for step in steps_of([order], Path(out), jobs or available_processors()):
         if isinstance(step, Failed):

@@ -7,7 +7,7 @@ they are filmed in as many processes as wanted, and the files do not depend on h
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -45,7 +45,8 @@ FILM = "film.mp4"
 class Order:
     """What is wanted: a film of one example in one language, or some of its states, moving or as pictures.
 
-    No ``states`` means all of them. What cannot be had is an AddnormError.
+    No ``states`` means all of them; ``transparent`` asks for the clips on a transparent ground too. What cannot be
+    had is an AddnormError.
     """
 
     film: Film
@@ -57,9 +58,12 @@ class Order:
     captions: bool = True
     states: tuple[str, ...] = ()
     moving: bool = True
+    transparent: bool = False
 
     def __post_init__(self) -> None:
         """Look everything up that an order names."""
+        if self.transparent and not self.moving:
+            raise AddnormError("format: webm is for clips, and only stills are asked for; ask for one of the two")
         load_catalogue(self.language)
         load_theme(self.theme)
         known = [state.name for state in self.board.states] if self.states else []
@@ -115,14 +119,14 @@ class Order:
     def fingerprint(self) -> str:
         """A digest of all that its files are made from and by, in hexadecimal."""
         looks = (self.language, self.theme, self.size, self.pace, self.captions)
-        return digest((dict(makers()), self.film.name, self.trace.example.digest, looks, self.states, self.moving))
+        kinds = (self.moving, self.transparent)
+        return digest((dict(makers()), self.film.name, self.trace.example.digest, looks, self.states, kinds))
 
     def shot(self, name: str) -> Shot:
         """What is to be filmed of one of its states or panels."""
         moving = name in self.clips
-        return Shot(
-            self.film, self.trace, self.language, self.theme, self.size, self.pace, self.captions, name, moving
-        )
+        looks = (self.language, self.theme, self.size, self.pace, self.captions)
+        return Shot(self.film, self.trace, *looks, name, moving, moving and self.transparent)
 
     @property
     def origin(self) -> Json:
@@ -270,7 +274,8 @@ class _Work:
         """Lay a shot's files beside the others; when all are there, publish the order."""
         order, name = self.order, shot.name
         try:
-            for kind, content in (("take", take.video), ("still", take.still), ("vector", take.vector)):
+            files = {"take": take.video, "overlay": take.overlay, "still": take.still, "vector": take.vector}
+            for kind, content in files.items():
                 write(self.file(f"{kind} {name}"), content)
             self.records[name] = take.record
             yield Taken(order, name, _seconds(order, take.record.get("frames")), kept)
@@ -292,6 +297,7 @@ class _Work:
         records = [record for name in order.clips if (record := self.records[name])]
         described = _describe(order, records, target)
         clips = {f"clips/{name}.mp4": self._clip(name, values) for name, (_, values) in described.items()}
+        overlays = {f"clips/{name}.webm": self.file(f"overlay {name}") for name in order.clips if order.transparent}
         texts = {file: values for file, values in described.values() if file}
         film = {}
         if order.whole:
@@ -305,12 +311,14 @@ class _Work:
         for file, content in texts.items():
             write(self.file(file.replace("/", " ")), content)
         written = {file: self.file(file.replace("/", " ")) for file in texts}
-        staged = clips | stills | vectors | written | film
+        staged = clips | overlays | stills | vectors | written | film
         digests = {file or VALUES: sha256(values).hexdigest() for file, values in described.values()}
         digests |= {name: _file_digest(path) for name, path in staged.items()}
+        stale = list(_overlays_of_other_clips(order, target, digests))
         publish(staged, target)
         if order.whole:
-            _forget_single_manifests(order, target)
+            _forget(target / "clips" / f"{name}.json" for name in order.clips)  # the film's describes them now
+        _forget(stale)
         shown = [*(film or clips or stills)]
         frames = {name: self.records[name].get("frames") for name in order.stills}
         published = json.dumps({"files": digests, "shown": shown, "frames": frames}).encode()
@@ -411,8 +419,16 @@ def _published(target: Path) -> tuple[bytes, dict[str, bytes]]:
     return b"", {}
 
 
-def _forget_single_manifests(order: Order, target: Path) -> None:
-    """Remove the manifests of clips that were filmed by themselves: those clips have been replaced."""
-    for name in order.clips:
+def _overlays_of_other_clips(order: Order, target: Path, digests: Mapping[str, str]) -> Iterator[Path]:
+    """The overlays that stay, of clips that are replaced by others: they would show what is no longer filmed."""
+    for name in order.clips if not order.transparent else ():
+        clip, overlay = (target / "clips" / f"{name}{suffix}" for suffix in (".mp4", ".webm"))
         with suppress(OSError):
-            (target / "clips" / f"{name}.json").unlink()
+            if _file_digest(clip) != digests[f"clips/{name}.mp4"]:
+                yield overlay
+
+
+def _forget(paths: Iterable[Path]) -> None:
+    for path in paths:
+        with suppress(OSError):
+            path.unlink()

@@ -28,12 +28,13 @@ from addnorm.scenes.witness import Question, Witness, answers_digest, digest
 
 
 class Take(NamedTuple):
-    """A shot that was filmed: its video and what that shows (both empty of a still), its last picture as PNG and
-    as SVG, what was asked for it, and its address.
+    """A shot that was filmed: its video and what that shows (both empty of a still), the video on a transparent
+    ground (empty unless wanted), its last picture as PNG and as SVG, what was asked for it, and its address.
     """
 
     record: Json
     video: bytes
+    overlay: bytes
     still: bytes
     vector: bytes
     questions: tuple[Question, ...]
@@ -53,6 +54,7 @@ class Shot:
     captions: bool
     name: str
     moving: bool
+    transparent: bool
 
     @cached_property
     def board(self) -> Storyboard:
@@ -70,7 +72,7 @@ class Shot:
     @cached_property
     def key(self) -> str:
         """A digest of all that does not depend on the example."""
-        how = (self.language, self.theme, self.size, self.pace, self.captions, self.name, self.moving)
+        how = (self.language, self.theme, self.size, self.pace, self.captions, self.name, self.moving, self.transparent)
         return digest((dict(makers()), self.film.name, how))
 
     def address(self, questions: Sequence[Question]) -> str:
@@ -88,16 +90,18 @@ class Shot:
             witness.trace, self.language, self.theme, self.pace, self.captions, self.board, witness.wording
         )
         with TemporaryDirectory(dir=work) as folder:
-            video, still, vector = (Path(folder, name) for name in ("video", "still", "vector"))
+            video, overlay, still, vector = (Path(folder, name) for name in ("video", "overlay", "still", "vector"))
             record: Json = {}
+            overlay.touch()
             if self.moving:
-                plays = film_clip(stage, production, self.name, self.size, video, still, vector)
+                also = overlay if self.transparent else None
+                plays = film_clip(stage, production, self.name, self.size, video, still, vector, also)
                 record = clip_record(self.name, plays, Screen(self.size.width, self.size.height, self.size.frame_rate))
             else:
                 take_still(stage, production, self.name, self.size, still, vector)
                 video.touch()
             questions = tuple(witness.questions)
-            files = (video.read_bytes(), still.read_bytes(), vector.read_bytes())
+            files = (video.read_bytes(), overlay.read_bytes(), still.read_bytes(), vector.read_bytes())
             return Take(record, *files, questions, self.address(questions))
 
     def recall(self, cache: Cache) -> Take | None:
@@ -117,7 +121,7 @@ class Shot:
             cache.write(f"questions/{self.key}/{digest(take.questions)}", questions, work)
 
     def __reduce__(self) -> Any:
-        how = (self.language, self.theme, self.size, self.pace, self.captions, self.name, self.moving)
+        how = (self.language, self.theme, self.size, self.pace, self.captions, self.name, self.moving, self.transparent)
         example = self.trace.example
         return _shot, (self.film.name, example.canonical(), example.source, how)
 
@@ -127,7 +131,7 @@ def _shot(film: str, example: Json, source: str | None, how: tuple[Any, ...]) ->
 
 
 def _packed(take: Take) -> bytes:
-    parts = (json.dumps(take.record, allow_nan=False).encode(), take.video, take.still, take.vector)
+    parts = (json.dumps(take.record, allow_nan=False).encode(), take.video, take.overlay, take.still, take.vector)
     return b"".join((json.dumps([len(part) for part in parts]).encode(), b"\n", *parts))
 
 
@@ -137,8 +141,8 @@ def _unpacked(content: bytes, questions: tuple[Question, ...], address: str) -> 
     for size in json.loads(sizes):
         parts.append(rest[:size])
         rest = rest[size:]
-    record, video, still, vector = parts
-    return Take(json.loads(record), video, still, vector, questions, address)
+    record, video, overlay, still, vector = parts
+    return Take(json.loads(record), video, overlay, still, vector, questions, address)
 
 
 def _as_tuples(value: Any) -> Any:

@@ -327,6 +327,56 @@ def test_without_captions_the_picture_has_none_and_lasts_as_long(
     assert np.ptp(bare[150:], axis=(0, 1)).max() == 0
 
 
+# --- clips on a transparent ground
+
+
+def overlaid(path: Path, ground: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The last picture of a clip with alpha, laid over a colour: height × width × RGB."""
+    decoder: Any = av.CodecContext.create("libvpx-vp9", "r")  # the usual decoder of VP9 passes over the alpha
+    with av.open(str(path), format="webm") as container:
+        *_, last = (frame for packet in container.demux() if packet.size for frame in decoder.decode(packet))
+    rgba = last.to_ndarray(format="rgba").astype(float)
+    colors, cover = rgba[..., :3], rgba[..., 3:] / 255
+    return np.asarray(ground + cover * (colors - ground))
+
+
+@pytest.fixture(scope="module")
+def transparent(order: Order, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An output folder with one clip, on its ground and without."""
+    folder = tmp_path_factory.mktemp("transparent")
+    filled([replace(order, states=("b1",), transparent=True)], folder)
+    return folder
+
+
+def test_a_clip_without_its_ground_is_the_same_picture_over_any(transparent: Path, film: Path) -> None:
+    clips = transparent / "r44" / "zh-180p15" / "clips"
+    *_, shown = decode_frames(film / "clips" / "b1.mp4")
+    ground = shown[0, 0].astype(float)
+    assert np.abs(overlaid(clips / "b1.webm", ground) - shown).mean() < 1.5
+    over_white = overlaid(clips / "b1.webm", np.full(3, 255.0))
+    assert np.abs(over_white[:8, :8] - 255).max() < 3
+    assert np.abs(over_white - shown).mean() > 100
+    lettered = np.abs(shown.astype(float) - ground).max(axis=-1) > 200  # white letters, which hide what lies beneath
+    assert np.abs(over_white - shown)[lettered].mean() < 12
+
+
+def test_the_other_files_do_not_depend_on_the_overlay(transparent: Path, order: Order, tmp_path: Path) -> None:
+    filled([replace(order, states=("b1",))], tmp_path)
+    with_overlay, without = contents(transparent / "r44"), contents(tmp_path / "r44")
+    assert with_overlay.keys() - without.keys() == {"zh-180p15/clips/b1.webm"}
+    assert without.items() < with_overlay.items()
+
+
+def test_an_overlay_goes_when_its_clip_is_replaced_by_another(order: Order, tmp_path: Path) -> None:
+    overlay = tmp_path / "r44" / "zh-180p15" / "clips" / "b1.webm"
+    one = replace(order, states=("b1",))
+    filled([replace(one, transparent=True)], tmp_path)
+    filled([one], tmp_path)
+    assert overlay.exists()
+    filled([other(one)], tmp_path)
+    assert not overlay.exists()
+
+
 def test_many_orders_are_filled_at_once(order: Order, tmp_path: Path) -> None:
     orders = [replace(order, moving=False, states=("b4",), language=language) for language in ("zh", "en")]
     assert {published.order.language for published in filled(orders, tmp_path, jobs=2)} == {"zh", "en"}
@@ -441,6 +491,7 @@ def test_states_come_in_the_order_of_the_film_and_once(order: Order) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
+        ({"moving": False, "transparent": True}, "format: webm is for clips"),
         ({"states": ("b4", "b9")}, "states: 'b9' is not one of r44; give some of b4, b5, b0, b1, b2, b3"),
         ({"states": ("details",)}, "states: 'details' is not"),
         ({"language": "fr"}, "language: 'fr' has no catalogue; give one of en, zh"),
