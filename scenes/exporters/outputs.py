@@ -31,9 +31,12 @@ from addnorm.scenes.storyboard import State, Storyboard
 from addnorm.scenes.text import Line, Wording, languages, plain
 from addnorm.scenes.theme import themes
 from addnorm.scenes.transcript import title_of, transcript
-from addnorm.scenes.video import Size, decode_frames, read_metadata
+from addnorm.scenes.video import Size, decode_frames, frame_count, read_metadata
 
 VALUES = "values.json"
+LARGEST = 10_000
+"""Pixels, or frames a second, of a clip."""
+
 FIRST_LANGUAGE, FIRST_THEME = "zh", "dark"
 """What stands first in an export, as it is what a render makes when nothing else is asked for."""
 
@@ -212,6 +215,14 @@ def read_outputs(paths: Sequence[Path], given: Sequence[Example] = ()) -> tuple[
 
 def read_output(folder: Path, given: Sequence[Example] = ()) -> Output:
     """A rendered folder, ``OUT/EXAMPLE/LANG``. Raises AddnormError if its files do not belong together."""
+    try:
+        return _read_output(folder, given)
+    except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, RecursionError) as error:
+        reason = f"{type(error).__name__} {error}"
+        raise AddnormError(f"{folder / VALUES}: cannot be read as a manifest: {reason}; render again") from error
+
+
+def _read_output(folder: Path, given: Sequence[Example]) -> Output:
     content, manifest = _read_manifest(folder / VALUES)
     trace = run(_example(manifest["example"], given, folder / VALUES))
     film = FILMS[manifest["film"]]
@@ -226,11 +237,13 @@ def read_output(folder: Path, given: Sequence[Example] = ()) -> Output:
         record = next((clip for clip in described["clips"] if clip["state"] == state.name), None)
         if record is None:
             continue
-        video, still = folder / record["file"], folder / "stills" / f"{state.name}.png"
+        video, still = folder / "clips" / f"{state.name}.mp4", folder / "stills" / f"{state.name}.png"
         _require_origin(video, source)
         if not still.is_file():
             raise AddnormError(f"{still}: not there; render {state.name} again")
         caption = wording.caption(board.film, state.name)
+        if record["frames"] != frame_count(video):
+            raise AddnormError(f"{video}: not as many frames as its manifest has; render it again")
         _require_core(described, record, state, caption if described["captions"] else (), folder)
         clips.append(
             Clip(
@@ -312,7 +325,7 @@ def _read_manifest(path: Path) -> tuple[bytes, Mapping[str, Any]]:
         wrong = [key for key, names in known.items() if manifest[key] not in names]
         if wrong or not {"example", "size", "frame_rate", "captions", "clips"} <= manifest.keys():
             raise AddnormError(f"{path}: {wrong[0] if wrong else 'a field'} is missing or not known; render again")
-    except (OSError, ValueError, TypeError, KeyError) as error:
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise AddnormError(f"{path}: cannot be read as a manifest: {error}; render again") from error
     return content, manifest
 
@@ -360,8 +373,11 @@ def _said(caption: Line) -> Iterator[Label]:
 
 
 def _size(manifest: Mapping[str, Any]) -> Size:
-    width, height = manifest["size"]
-    return Size(width, height, manifest["frame_rate"])
+    """The size of its clips, which are no larger and no faster than any that are rendered."""
+    numbers = (*manifest["size"], manifest["frame_rate"])
+    if not all(type(number) is int and number <= LARGEST for number in numbers):
+        raise ValueError(f"{numbers}: not a width, a height and a frame rate")
+    return Size(*numbers)
 
 
 def alternatives(rendered: Sequence[Rendered]) -> Iterator[tuple[str, str]]:

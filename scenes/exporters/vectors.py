@@ -23,8 +23,8 @@ def read_svg(still: Path) -> str:
     path = still.with_suffix(".svg")
     try:
         return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise AddnormError(f"{path}: cannot be read: {error.strerror}; render the film again") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise AddnormError(f"{path}: cannot be read: {error}; render the film again") from error
 
 
 def picture(still: Path, theme: Theme, other: Theme) -> str:
@@ -58,8 +58,16 @@ def as_pdf(svg: str) -> bytes:
 
 
 def compiled(source: bytes, **inputs: str) -> bytes:
-    """A document by Typst as PDF, with the bundled fonts and no others. ``inputs`` are data, never markup."""
-    pdf: bytes = _compiler().compile(source, format="pdf", sys_inputs=inputs)
+    """A document by Typst as PDF, with the bundled fonts and no others. ``inputs`` are data, never markup.
+
+    Raises AddnormError for what cannot be set, such as a picture that is damaged.
+    """
+    import typst
+
+    try:
+        pdf: bytes = _compiler().compile(source, format="pdf", sys_inputs=inputs)
+    except typst.TypstError as error:
+        raise AddnormError(f"no PDF can be made of these pictures: {error}; render the film again") from error
     return pdf
 
 

@@ -51,6 +51,8 @@ def told(page: Page) -> str:
 
 def rest(page: Page, state: str) -> None:
     """Wait until a state's clip has stopped, and see that it stopped on its picture."""
+    # Until the clip begins, the state before it is the current one, and that has stopped too.
+    expect(page.locator(f'{CURRENT} .state.current[data-name="{state}"]')).to_be_attached()
     expect(page.locator(f"{CURRENT} .controls[data-now=ended]")).to_be_attached()
     assert told(page) == address(page) == state
     assert block_of(pixels(page, f"{CURRENT} .state.current .picture")) == STATES.index(state)
