@@ -19,7 +19,7 @@ from addnorm.scenes.exporters import FORMATS, export
 from addnorm.scenes.exporters.outputs import Rendered, read_outputs
 from addnorm.scenes.text import plain
 from addnorm.scenes.video import Size
-from tests.exporters.conftest import FRAMES, SIZE, STATES, Fake, picture
+from tests.scenes.exporters.conftest import FRAMES, SIZE, STATES, Fake, picture
 
 
 def test_every_language_and_theme_is_found_the_first_ones_first(rendered: Rendered) -> None:

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from addnorm.scenes.captions import Cue, as_srt, as_vtt
-from tests.exporters.conftest import Window
+from tests.scenes.exporters.conftest import Window
 
 HOSTILE = (
     "x<y & <pad> --> <b>z</b>",

@@ -17,7 +17,7 @@ from addnorm.scenes.exporters.gif import LINES, write_gif
 from addnorm.scenes.exporters.outputs import Clip, Output, Rendered, read_outputs
 from addnorm.scenes.theme import load_theme
 from addnorm.scenes.video import Size, decode_frames, encode_clip
-from tests.exporters.conftest import GROUNDS, SIZE, STATES, Fake, block_of
+from tests.scenes.exporters.conftest import GROUNDS, SIZE, STATES, Fake, block_of
 
 GIF = FORMATS["gif"]
 Pixels = NDArray[np.uint8]

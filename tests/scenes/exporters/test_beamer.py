@@ -21,7 +21,7 @@ from addnorm.scenes.exporters.beamer import tex, tex_line, tex_math
 from addnorm.scenes.exporters.outputs import Output, Rendered, read_outputs
 from addnorm.scenes.manifest import labels_at
 from addnorm.scenes.text import Constant, Run, User, plain, symbol_line
-from tests.exporters.conftest import STATES, Fake, block_of, pdf_pictures, pdf_text, viewer
+from tests.scenes.exporters.conftest import STATES, Fake, block_of, pdf_pictures, pdf_text, viewer
 
 ASCII = "<script>alert('1')</script> & \"x\" \\ # 100% $ _ ^ ~ `` -- {{ 7*7 }} (= 7 =) \\end{document}"
 NAUGHTY = f"{ASCII} “引号”，σ² − 中文"

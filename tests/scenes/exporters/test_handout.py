@@ -24,7 +24,7 @@ from addnorm.scenes.exporters.outputs import Clip, Rendered, read_outputs
 from addnorm.scenes.exporters.worksheet import worksheet
 from addnorm.scenes.films import FILMS
 from addnorm.scenes.text import Wording, load_catalogue, plain
-from tests.exporters.conftest import GROUNDS, Fake
+from tests.scenes.exporters.conftest import GROUNDS, Fake
 
 HANDOUT = FORMATS["handout"]
 SVG = "http://www.w3.org/2000/svg"

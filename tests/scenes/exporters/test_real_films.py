@@ -23,7 +23,7 @@ from addnorm.scenes.paths import find_example
 from addnorm.scenes.render import Order, render
 from addnorm.scenes.theme import load_theme
 from addnorm.scenes.video import Size
-from tests.exporters.conftest import STATES, Window, pixels
+from tests.scenes.exporters.conftest import STATES, Window, pixels
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from addnorm.scenes.exporters import FORMATS, export
 from addnorm.scenes.exporters.frames import file_name
 from addnorm.scenes.exporters.outputs import read_outputs
 from addnorm.scenes.video import decode_frames
-from tests.exporters.conftest import FRAMES, SIZE, STATES, Fake, block_of
+from tests.scenes.exporters.conftest import FRAMES, SIZE, STATES, Fake, block_of
 
 
 @pytest.fixture

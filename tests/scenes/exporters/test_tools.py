@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Error
 
-from tests.exporters.conftest import SIZE, Window, block_of, chromium, picture, viewer
+from tests.scenes.exporters.conftest import SIZE, Window, block_of, chromium, picture, viewer
 
 
 def test_a_missing_browser_is_a_failure_that_says_what_to_install(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from addnorm.scenes.exporters.outputs import Output, Rendered, read_outputs
 from addnorm.scenes.manifest import labels_at
 from addnorm.scenes.text import plain
 from addnorm.scenes.theme import load_theme
-from tests.exporters.conftest import STATES, Fake, block_of, pdf_pictures, pdf_text, viewer
+from tests.scenes.exporters.conftest import STATES, Fake, block_of, pdf_pictures, pdf_text, viewer
 
 NAUGHTY = "<script>alert('1')</script> & \"引号\" \\ # % $ _ {{ 7*7 }} </a:t> 中文"
 

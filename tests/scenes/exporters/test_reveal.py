@@ -17,7 +17,7 @@ from addnorm.mathcore.example import Example
 from addnorm.scenes.exporters import FORMATS, export
 from addnorm.scenes.exporters.markup import rich
 from addnorm.scenes.exporters.outputs import Rendered, read_outputs
-from tests.exporters.conftest import GROUNDS, STATES, Fake, Window, block_of, pixels
+from tests.scenes.exporters.conftest import GROUNDS, STATES, Fake, Window, block_of, pixels
 
 Open = Callable[..., Window]
 CHOSEN = "section.present .face.chosen"

@@ -23,7 +23,7 @@ from addnorm.scenes.exporters import FORMATS, export
 from addnorm.scenes.exporters.markup import rich
 from addnorm.scenes.exporters.outputs import Rendered, read_outputs
 from addnorm.scenes.text import load_catalogue, plain
-from tests.exporters.conftest import GROUNDS, STATES, Fake, Window, block_of, pixels
+from tests.scenes.exporters.conftest import GROUNDS, STATES, Fake, Window, block_of, pixels
 
 Open = Callable[..., Window]
 CURRENT = ".edition:not([hidden])"
