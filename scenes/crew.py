@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from collections.abc import Callable, Generator, Iterable
@@ -98,6 +99,7 @@ def _work(task: Callable[[], Any], sender: Connection) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
     Thread(target=_end_with_parent, daemon=True).start()
+    gc.freeze()  # what came with the fork stays; to look through it for garbage would copy its pages
     sender.send(done(task))
 
 

@@ -34,6 +34,8 @@ def tiles_of(left: float, top: float, right: float, bottom: float) -> Part:
 
 
 def pixels(tiles: Tiles) -> Iterator[Part]:
-    """The pixels of each marked tile."""
-    for row, column in np.argwhere(tiles).tolist():
-        yield slice(row * HEIGHT, (row + 1) * HEIGHT), slice(column * WIDTH, (column + 1) * WIDTH)
+    """The pixels of all marked tiles, in pieces; those that stand one below the other are in one piece."""
+    for number, column in enumerate(tiles.T):
+        ends = np.flatnonzero(np.diff(column, prepend=False, append=False)).tolist()
+        for top, bottom in zip(ends[::2], ends[1::2], strict=True):
+            yield slice(top * HEIGHT, bottom * HEIGHT), slice(number * WIDTH, (number + 1) * WIDTH)

@@ -76,7 +76,9 @@ def _paint(kind: str, rgbas: NDArray[np.float64]) -> str:
 
 
 def _outline(mobject: VMobject) -> str:
-    return "".join(_subpath(points[:, :2]) for points in mobject.get_subpaths())
+    # Found all at once, as the camera does; manim's get_subpaths compares point by point.
+    ends = mobject.get_subpath_split_indices_from_points(mobject.points).tolist()
+    return "".join(_subpath(mobject.points[first:last, :2]) for first, last in ends)
 
 
 def _subpath(points: NDArray[np.float64]) -> str:
