@@ -26,7 +26,7 @@ def polygons(points: Array, pieces: int = 8) -> list[Array]:
     curves = points[:, :2].reshape(-1, 4, 2)
     if not len(curves):
         return []
-    breaks = np.flatnonzero(np.abs(curves[1:, 0] - curves[:-1, 3]).max(axis=1) > 1e-6) + 1
+    breaks = np.flatnonzero(np.maximum(*np.abs(curves[1:, 0] - curves[:-1, 3]).T) > 1e-6) + 1
     flat = np.einsum("sn,cnd->csd", _weights(pieces), curves)
     return [
         np.concatenate([curves[start, :1], part.reshape(-1, 2)])
@@ -44,12 +44,12 @@ def _weights(pieces: int) -> Array:
 def inside(outline: Sequence[Array], points: Array) -> Mask:
     """Which points lie in the area of some polygons."""
     start = np.concatenate(outline)
-    way = np.concatenate([np.roll(polygon, -1, axis=0) for polygon in outline]) - start
-    offset = points[:, None] - start
-    side = way[:, 0] * offset[..., 1] - way[:, 1] * offset[..., 0]
-    above = offset[..., 1] >= 0
-    up = above & (offset[..., 1] < way[:, 1]) & (side > 0)
-    down = ~above & (offset[..., 1] >= way[:, 1]) & (side < 0)
+    way_x, way_y = (np.concatenate([np.roll(polygon, -1, axis=0) for polygon in outline]) - start).T
+    x, y = points[:, 0, None] - start[:, 0], points[:, 1, None] - start[:, 1]
+    side = way_x * y - way_y * x
+    above = y >= 0
+    up = above & (y < way_y) & (side > 0)
+    down = ~above & (y >= way_y) & (side < 0)
     winding = up.sum(axis=1) - down.sum(axis=1)
     return np.asarray(winding != 0)
 
@@ -57,11 +57,11 @@ def inside(outline: Sequence[Array], points: Array) -> Mask:
 def near(outline: Sequence[Array], points: Array, distance: float) -> Mask:
     """Which points lie within a distance of the lines of some polygons, drawn open."""
     start = np.concatenate([polygon[:-1] for polygon in outline])
-    way = np.concatenate([np.diff(polygon, axis=0) for polygon in outline])
-    offset = points[:, None] - start
-    length = np.maximum((way**2).sum(axis=1), 1e-18)
-    t = np.clip((offset * way).sum(axis=2) / length, 0, 1)
-    gap = ((offset - t[..., None] * way) ** 2).sum(axis=2)
+    way_x, way_y = np.concatenate([np.diff(polygon, axis=0) for polygon in outline]).T
+    x, y = points[:, 0, None] - start[:, 0], points[:, 1, None] - start[:, 1]
+    length = np.maximum(way_x**2 + way_y**2, 1e-18)
+    t = np.clip((x * way_x + y * way_y) / length, 0, 1)
+    gap = (x - t * way_x) ** 2 + (y - t * way_y) ** 2
     return np.asarray((gap <= distance**2).any(axis=1))
 
 

@@ -246,15 +246,11 @@ def _value(quantity: Quantity | None, trace: Trace) -> Array:
 def _rectangles(lefts: Array, rights: Array, lows: Array, highs: Array) -> Array:
     """Cubic Bézier points of n upright rectangles, shape (16·n, 3)."""
     lows, highs = np.broadcast_to(lows, lefts.shape), np.broadcast_to(highs, lefts.shape)
-    corners = np.stack(
-        [np.stack(pair, axis=-1) for pair in ((lefts, lows), (rights, lows), (rights, highs), (lefts, highs))],
-        axis=1,
-    )
-    ahead = np.roll(corners, -1, axis=1)
-    thirds = np.array([0, 1 / 3, 2 / 3, 1])[:, None]
-    flat = corners[:, :, None, :] + (ahead - corners)[:, :, None, :] * thirds
-    points = np.zeros((flat.shape[0] * 16, 3))
-    points[:, :2] = flat.reshape(-1, 2)
+    points = np.zeros((len(lefts) * 16, 3))
+    for axis, corners in enumerate(((lefts, rights, rights, lefts), (lows, lows, highs, highs))):
+        corner = np.stack(corners, axis=1)[..., None]
+        ahead = np.roll(corner, -1, axis=1)
+        points[:, axis] = (corner + (ahead - corner) * (0, 1 / 3, 2 / 3, 1)).ravel()
     return points
 
 
