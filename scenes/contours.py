@@ -87,24 +87,25 @@ def digit_in(points: Array) -> str | None:
     for polygon in polygons(points):
         moments = _moments(polygon)
         if moments is not None:
-            for digit, model in _digits():
-                if np.abs(moments - model).max() < LIKENESS:
-                    return digit
+            digits, models = _digits()
+            for n in np.flatnonzero(np.abs(models - moments).max(axis=1) < LIKENESS):
+                return digits[n]
     return None
 
 
 @cache
-def _digits() -> tuple[tuple[str, Array], ...]:
-    """The moments of the outer contour of each digit, in the font of the text and in that of the math."""
-    models = []
+def _digits() -> tuple[str, Array]:
+    """The moments of the outer contour of each digit, in the font of the text and in that of the math: a row each."""
+    digits, models = "", []
     for digit in "123456789":
         for span in (Span(text=digit), Span(math=digit)):
             contours = polygons(typeset([span]).outlines[0])
             outer = max(contours, key=lambda polygon: float(np.ptp(polygon, axis=0).sum()))
             moments = _moments(outer)
             assert moments is not None
-            models.append((digit, moments))
-    return tuple(models)
+            digits += digit
+            models.append(moments)
+    return digits, np.array(models)
 
 
 def _moments(polygon: Array) -> Array | None:
@@ -123,7 +124,8 @@ def _moments(polygon: Array) -> Array | None:
     shares = _SHARES * (weight / area)
     cx, cy = (shares * xs).sum(), (shares * ys).sum()
     xs, ys = xs - cx, ys - cy
-    higher = [(shares * xs**p * ys**q).sum() for p, q in ((2, 0), (1, 1), (0, 2), (3, 0), (2, 1), (1, 2), (0, 3))]
+    xx, xy, yy = xs * xs, xs * ys, ys * ys
+    higher = [(shares * power).sum() for power in (xx, xy, yy, xx * xs, xx * ys, xy * ys, yy * ys)]
     return np.array([abs(area), cx, cy, *higher])
 
 

@@ -112,6 +112,8 @@ def the_film(folder: Path) -> Iterator[Row]:
         needs = Cost(encoded.wall - decoded.wall, encoded.cpu - decoded.cpu, encoded.megabytes)
         what = "film against ffmpeg veryfast (without decoding)"
         yield Row(what, str(best), str(needs), best.wall / needs.wall, 0.9, 0.5)
+    unchanged = cost(ADDNORM, "render", "-o", str(folder / "out"))
+    yield Row("film rendered again without a change (s)", str(unchanged), "", unchanged.wall, 0.5)
     alone = cost(ADDNORM, "render", "--jobs", "1", "-o", str(folder / "alone"))
     megabytes = max(ours.megabytes, alone.megabytes)
     yield Row(
@@ -136,6 +138,22 @@ def a_longer_film(folder: Path) -> Iterator[Row]:
     """A clip that lasts ten times as long may take no more memory."""
     short, long = (cost(PYTHON, "-c", LONGER, pace, str(folder)).megabytes for pace in ("1", "0.1"))
     yield Row("memory of a clip ten times as long", f"{long:.0f} MB", f"{short:.0f} MB", long / short, 1.1)
+
+
+def two_jobs(_folder: Path) -> Iterator[Row]:
+    """A course of several films in two processes, against one."""
+    import course_throughput  # type: ignore[import-not-found]  # beside this file
+
+    one, two = course_throughput.medians()
+    what = "throughput of two jobs against one (needs two idle processors)"
+    yield Row(what, f"{two:.2f} s", f"{one:.2f} s", one / two, 1.8, at_least=True)
+
+
+def large_pictures(folder: Path) -> Iterator[Row]:
+    """What 4K takes in memory: two processes at work, and the one that waits for them."""
+    size = ("--size", "2160p60", "--pace", "4", "--states", "b0,b3", "--jobs", "2")
+    took = cost(ADDNORM, "render", *size, "-o", str(folder))
+    yield Row("memory of 4K with two jobs (MB)", f"3 × {took.megabytes:.0f}", "", 3 * took.megabytes, 24 * 1024)
 
 
 def quality(folder: Path) -> Iterator[Row]:
@@ -218,7 +236,8 @@ def clocked(work: Callable[[], None]) -> float:
     return time.process_time() - start
 
 
-PARTS = {part.__name__: part for part in (the_film, a_longer_film, quality, the_audit, the_core, starting)}
+ALL = (the_film, two_jobs, a_longer_film, large_pictures, quality, the_audit, the_core, starting)
+PARTS = {part.__name__: part for part in ALL}
 
 
 def main(wanted: Sequence[str]) -> int:

@@ -22,6 +22,7 @@ from addnorm.scenes.render import Order, Published, render
 from addnorm.scenes.video import Size
 
 TURNS = 3
+SMALL = Size(854, 480, 30)
 
 
 def course(films: int, size: Size) -> list[Order]:
@@ -41,16 +42,22 @@ def seconds(orders: Sequence[Order], jobs: int) -> float:
     return taken
 
 
+def medians(films: int = 4, size: Size = SMALL) -> tuple[float, float]:
+    """The median seconds of a course with one job and with two; each turn is told on stderr."""
+    orders = course(films, size)
+    seconds(orders[:1], 2)  # manim is loaded and fonts are read
+    turns = [(seconds(orders, 1), seconds(orders, 2)) for _ in range(TURNS)]
+    for one, two in turns:
+        sys.stderr.write(f"{films} films: {one:6.2f} s with one job, {two:6.2f} s with two, ratio {one / two:.2f}\n")
+    one, two = (median(column) for column in zip(*turns, strict=True))
+    return one, two
+
+
 def main(films: str = "4", size: str = "854x480@30") -> None:
     """Print the table."""
     width, _, rest = size.partition("x")
     height, _, rate = rest.partition("@")
-    orders = course(int(films), Size(int(width), int(height), int(rate)))
-    seconds(orders[:1], 2)  # manim is loaded and fonts are read
-    turns = [(seconds(orders, 1), seconds(orders, 2)) for _ in range(TURNS)]
-    for one, two in turns:
-        sys.stdout.write(f"{films} films: {one:6.2f} s with one job, {two:6.2f} s with two, ratio {one / two:.2f}\n")
-    one, two = (median(column) for column in zip(*turns, strict=True))
+    one, two = medians(int(films), Size(int(width), int(height), int(rate)))
     sys.stdout.write(f"medians: {one:.2f} s and {two:.2f} s, ratio {one / two:.2f}\n")
 
 
