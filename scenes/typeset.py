@@ -183,6 +183,7 @@ def _cmap() -> frozenset[int]:
     from fontTools.ttLib import TTFont
 
     with TTFont(asset("fonts", FONT_FILE), lazy=True) as font:
+        font.setGlyphOrder([""] * font["maxp"].numGlyphs)  # or it makes up a name for each, which takes its time
         return frozenset(font.getBestCmap())
 
 
