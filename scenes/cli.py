@@ -145,7 +145,8 @@ def new(path: Path) -> None:
 
     with _asking():
         write_new_example(path)
-    click.echo(f"{path} is ready; see it with: addnorm render {shlex.quote(str(path))} --stills")
+    argument = f"./{path}" if str(path).startswith("-") else str(path)  # or it would be taken for an option
+    click.echo(f"{path} is ready; see it with: addnorm render {shlex.quote(argument)} --stills")
 
 
 @addnorm.command(short_help="Make films, clips and pictures.")

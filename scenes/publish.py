@@ -66,7 +66,7 @@ def making(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise _unwritten(error.filename or path, error) from error
+        raise _unwritten(error.filename2 or error.filename or path, error) from error
 
 
 def _unwritten(path: Path | str, error: OSError) -> AddnormError:
