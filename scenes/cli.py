@@ -43,6 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="surrogateescape")  # a path need not be text
     try:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGINT, signal.SIGTERM))  # held back by `start`
         # Not by `addnorm.main`, which has an interrupt end otherwise.
         with addnorm.make_context("addnorm", [*(sys.argv[1:] if arguments is None else arguments)]) as context:
             addnorm.invoke(context)

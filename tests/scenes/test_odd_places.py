@@ -375,7 +375,8 @@ def test_a_new_example_is_whole_or_not_there() -> None:
 
 def test_an_export_elsewhere_that_fails_leaves_nothing_there(rendered: Path) -> None:
     Path("elsewhere").mkdir()
-    status, [line] = limited("no_file_above(1000)", "export", "page", str(rendered / "mine"), "-o", "elsewhere/page.html")
+    command = ("export", "page", str(rendered / "mine"), "-o", "elsewhere/page.html")
+    status, [line] = limited("no_file_above(1000)", *command)
     assert status == 1
     assert "File too large" in line
     assert [*Path("elsewhere").iterdir()] == []
