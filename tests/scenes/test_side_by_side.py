@@ -7,8 +7,10 @@ import shutil
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
+from tempfile import mkdtemp
 
 import numpy as np
 import pytest
@@ -28,7 +30,7 @@ from addnorm.scenes.video import Size
 
 SMALL = Size(128, 72, 15)
 Contents = dict[str, bytes]
-Work = Callable[[], None]
+Work = Callable[[], object]
 
 
 def contents(out: Path) -> Contents:
@@ -95,7 +97,7 @@ def test_six_renders_of_different_and_the_same_examples(
 ) -> None:
     film, other_film, stills, other_stills = orders
     at_work = (film, film, other_film, stills, stills, other_stills)
-    assert at_once(*(lambda order=order: fill(order, tmp_path) for order in at_work)) == [0] * 6  # type: ignore[misc]
+    assert at_once(*(partial(fill, order, tmp_path) for order in at_work)) == [0] * 6
     assert contents(tmp_path) == contents(serial)
     assert unfinished(tmp_path) == []
     for order in (stills, other_stills):
@@ -137,8 +139,8 @@ def test_two_exports_beside_renders(orders: Sequence[Order], serial: Path, tmp_p
 
     for form in ("page", "frames"):
         put(form, alone)
-    works = (lambda: put("page", out), lambda: put("frames", out), lambda: fill(orders[0], out))
-    assert at_once(*works) == [0] * 3  # type: ignore[arg-type]
+    works = (partial(put, "page", out), partial(put, "frames", out), partial(fill, orders[0], out))
+    assert at_once(*works) == [0] * 3
     assert contents(out) == contents(alone)
     assert unfinished(out) == []
 
@@ -163,13 +165,13 @@ def test_an_export_of_what_is_rendered_anew_meanwhile_is_refused(
 def test_a_folder_that_another_process_takes_away_is_made_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    make, taken = publishing.mkdtemp, []
+    taken: list[Path] = []
 
     def take_away(dir: Path) -> str:  # noqa: A002
         if not taken:
             dir.rmdir()
             taken.append(dir)
-        return make(dir=dir)
+        return mkdtemp(dir=dir)
 
     monkeypatch.setattr(publishing, "mkdtemp", take_away)
     with working_folder(tmp_path) as folder:
