@@ -6,8 +6,8 @@ Processes share the folder without waiting for one another.
 
 from __future__ import annotations
 
+import errno
 import os
-import shutil
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
@@ -61,10 +61,10 @@ class Cache:
     def trim(self) -> None:
         """Remove what has not been used for longest, until the rest is within the limit."""
         entries = []
-        for path in self._folder.rglob("*"):
-            with suppress(OSError):  # another process removed it
-                status = path.stat()
-                if path.is_file():
+        for folder, _, names in os.walk(self._folder):
+            for path in (Path(folder, name) for name in names):
+                with suppress(OSError):  # another process removed it
+                    status = path.stat()
                     entries.append((status.st_mtime_ns, status.st_size, path))
         room = self._limit
         for _, size, path in sorted(entries, reverse=True):
@@ -82,10 +82,28 @@ def clean(out: Path) -> None:
     folder = out / ".addnorm"
     remove_abandoned(out)
     try:
-        if (folder / "cache").exists():
-            shutil.rmtree(folder / "cache")
-        with suppress(OSError):  # not there, or in use
-            (folder / "work").rmdir()
-            folder.rmdir()
+        _empty(folder / "cache")
     except OSError as error:
         raise AddnormError(f"{error.filename}: cannot be removed: {error.strerror}") from error
+    for empty in (folder / "cache", folder / "work", folder):
+        with suppress(OSError):  # not there, or in use
+            empty.rmdir()
+
+
+def _empty(folder: Path) -> None:
+    """Remove what is in a folder. Others may do the same meanwhile, or keep something new, which stays."""
+    for place, folders, files in os.walk(folder, topdown=False, onerror=_raise_unless_gone):
+        for path in (Path(place, name) for name in (*files, *folders)):
+            try:
+                if path.is_dir() and not path.is_symlink():
+                    path.rmdir()
+                else:
+                    path.unlink()
+            except OSError as error:
+                if error.errno not in (errno.ENOENT, errno.ENOTEMPTY):
+                    raise
+
+
+def _raise_unless_gone(error: OSError) -> None:
+    if not isinstance(error, FileNotFoundError | NotADirectoryError):
+        raise error

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext
 from functools import partial
+from io import TextIOWrapper
 from itertools import product
 from pathlib import Path
 from types import FrameType
@@ -39,7 +40,10 @@ class Refused(Exception):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command. Its exit status: 0 done, 1 failed, 2 wrong request or example, 130 interrupted."""
     signal.signal(signal.SIGTERM, _stop)
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="surrogateescape")  # a path need not be text
     try:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGINT, signal.SIGTERM))  # held back by `start`
         # Not by `addnorm.main`, which has an interrupt end otherwise.
         with addnorm.make_context("addnorm", [*(sys.argv[1:] if arguments is None else arguments)]) as context:
             addnorm.invoke(context)
@@ -57,15 +61,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
     except Exception as error:
-        from addnorm.mathcore.errors import AddnormError, ExampleError
-
-        if isinstance(error, OSError) and error.errno == errno.ENOSPC:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # it would be written to once more
-            return _complain("no space left where this is written; make room", FAILED)
-        if not isinstance(error, AddnormError):
+        status = _told(error)
+        if status is None:
             raise
-        return _complain(str(error), REFUSED if isinstance(error, ExampleError) else FAILED)
+        return status
     return DONE
+
+
+def _told(error: Exception) -> int | None:
+    """Say in a line what is wrong and give the exit status; None if it is a mistake of ours."""
+    from addnorm.mathcore.errors import AddnormError, ExampleError
+
+    if isinstance(error, AddnormError):
+        return _complain(str(error), REFUSED if isinstance(error, ExampleError) else FAILED)
+    if isinstance(error, OSError) and error.filename:
+        return _complain(f"{os.fsdecode(error.filename)}: {error.strerror}", FAILED)
+    if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # it would be written to once more
+        return _complain("no space left where this is written; make room", FAILED)
+    return None
 
 
 def _stop(number: int, _frame: FrameType | None) -> None:
@@ -132,7 +146,8 @@ def new(path: Path) -> None:
 
     with _asking():
         write_new_example(path)
-    click.echo(f"{path} is ready; see it with: addnorm render {shlex.quote(str(path))} --stills")
+    argument = f"./{path}" if str(path).startswith("-") else str(path)  # or it would be taken for an option
+    click.echo(f"{path} is ready; see it with: addnorm render {shlex.quote(argument)} --stills")
 
 
 @addnorm.command(short_help="Make films, clips and pictures.")
@@ -500,5 +515,6 @@ def _listed(text: str) -> tuple[str, ...]:
 def _require_folder(out: str) -> None:
     from addnorm.mathcore.errors import AddnormError
 
-    if os.path.exists(out) and not os.path.isdir(out):  # noqa: PTH110, PTH112  unlike Path, never an error
-        raise AddnormError(f"{out}: a file; give a folder for -o")
+    if os.path.lexists(out) and not os.path.isdir(out):  # noqa: PTH112  unlike Path, never an error
+        kind = "a file" if os.path.exists(out) else "a link that leads nowhere"  # noqa: PTH110
+        raise AddnormError(f"{out}: {kind}; give a folder for -o")

@@ -64,6 +64,10 @@ def done(task: Callable[[], T]) -> T | AddnormError:
         return task()
     except AddnormError as error:
         return error
+    except OSError as error:
+        place = error.filename or "a file of the render"
+        remedy = "it takes a folder that may be written to and has room"
+        return AddnormError(f"{place}: {error.strerror or error}; {remedy}")
     except MemoryError:
         return AddnormError("memory is too short for so many processes of the render; give --jobs 1")
 

@@ -7,6 +7,7 @@ before it is examined.
 
 from __future__ import annotations
 
+import os
 import platform
 import re
 import shlex
@@ -165,7 +166,7 @@ def _encode() -> str:
 
 def _folder(out: Path) -> Finding:
     """Whether films can be written to a folder, which need not be there yet, and how much room it has."""
-    there = next(path for path in (out.absolute(), *out.absolute().parents) if path.exists())
+    there = next(path for path in (out.absolute(), *out.absolute().parents) if os.path.lexists(path))
     subject = f"output folder {out}"
     try:
         with TemporaryDirectory(dir=there):

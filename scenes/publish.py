@@ -25,9 +25,8 @@ def working_folder(out: Path) -> Iterator[Path]:
     A process that is killed leaves its folder behind; the next one to start removes it.
     """
     parent = out / ".addnorm" / "work"
-    with _writing(parent):
-        parent.mkdir(parents=True, exist_ok=True)
-        remove_abandoned(out)
+    remove_abandoned(out)
+    with writing(parent):
         folder, claim = _new_folder(parent)
     try:
         yield folder
@@ -38,10 +37,13 @@ def working_folder(out: Path) -> Iterator[Path]:
 
 def remove_abandoned(out: Path) -> None:
     """Remove the working folders that nobody works in any more."""
-    parent = out / ".addnorm" / "work"
-    for folder in parent.iterdir() if parent.is_dir() else ():
+    try:
+        folders = [*(out / ".addnorm" / "work").iterdir()]
+    except OSError:  # not there, or not to be looked into
+        return
+    for folder in folders:
         with suppress(OSError):  # in use, or another process is removing it
-            claim = os.open(folder, os.O_RDONLY)
+            claim = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
             try:
                 fcntl.flock(claim, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 shutil.rmtree(folder)
@@ -49,9 +51,35 @@ def remove_abandoned(out: Path) -> None:
                 os.close(claim)
 
 
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """In here what the system refuses is told of the file ``path``, as an AddnormError."""
+    try:
+        yield
+    except OSError as error:
+        raise _unwritten(path, error) from error
+
+
+@contextmanager
+def making(path: Path) -> Iterator[None]:
+    """The same for work with many files: what is told names the one that was refused, ``path`` if it is not known."""
+    try:
+        yield
+    except OSError as error:
+        raise _unwritten(error.filename2 or error.filename or path, error) from error
+
+
+def _unwritten(path: Path | str, error: OSError) -> AddnormError:
+    in_the_way = ", or a link that leads nowhere" if error.errno == errno.EEXIST else ""
+    return AddnormError(
+        f"{path}: cannot be written: {error.strerror or error}{in_the_way}; "
+        "it takes a folder that may be written to and has room; earlier files are as they were"
+    )
+
+
 def write(path: Path, content: bytes) -> None:
     """Write a working file, in a folder that is made if need be."""
-    with _writing(path):
+    with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
 
@@ -63,12 +91,12 @@ def publish(staged: Mapping[str, Path], target: Path) -> None:
     belongs to it. What would fail is found before the first file is moved, as far as it can be known.
     """
     for name in staged:
-        with _writing(target / name):
+        with writing(target / name):
             (target / name).parent.mkdir(parents=True, exist_ok=True)
             if (target / name).is_dir():
                 raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
     for name, working_file in staged.items():
-        with _writing(target / name):
+        with writing(target / name):
             working_file.replace(target / name)
 
 
@@ -78,24 +106,24 @@ def publish(staged: Mapping[str, Path], target: Path) -> None:
 
 
 def _new_folder(parent: Path) -> tuple[Path, int]:
-    """A new folder and the descriptor that marks it as in use until it is closed."""
+    """A new folder and the descriptor that marks it as in use until it is closed.
+
+    In the moment before it is locked, others may remove it as if abandoned, or its parent as if no longer needed.
+    Where nothing can be made, for the folder above is gone, that is so again and again.
+    """
+    attempts = 100
     while True:
-        folder = Path(mkdtemp(dir=parent))
-        with suppress(FileNotFoundError):  # removed, in the moment before it was locked, as if abandoned
+        try:
+            parent.mkdir(parents=True, exist_ok=True)
+            folder = Path(mkdtemp(dir=parent))
             claim = os.open(folder, os.O_RDONLY)
-            with suppress(OSError):
-                fcntl.flock(claim, fcntl.LOCK_SH)
-            if folder.exists():
-                return folder, claim
-            os.close(claim)
-
-
-@contextmanager
-def _writing(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise AddnormError(
-            f"{path}: cannot be written: {error.strerror}; "
-            "it takes a folder that may be written to and has room; earlier files are as they were"
-        ) from error
+        except FileNotFoundError:
+            attempts -= 1
+            if not attempts:
+                raise
+            continue
+        with suppress(OSError):
+            fcntl.flock(claim, fcntl.LOCK_SH)
+        if folder.exists():
+            return folder, claim
+        os.close(claim)

@@ -25,7 +25,7 @@ from addnorm.scenes.crew import in_processes
 from addnorm.scenes.films import Film
 from addnorm.scenes.makers import makers
 from addnorm.scenes.manifest import Json, Screen, as_bytes, compose, example_record
-from addnorm.scenes.publish import publish, working_folder, write
+from addnorm.scenes.publish import making, publish, remove_abandoned, working_folder, write
 from addnorm.scenes.shots import Shot, Take
 from addnorm.scenes.storyboard import Storyboard
 from addnorm.scenes.text import Wording, load_catalogue, plain
@@ -183,6 +183,7 @@ def render(
             changed.append(order)
             _ = order.board  # or an ExampleError, before anything is drawn
     if not changed:
+        remove_abandoned(out)
         return
     with working_folder(out) as folder:
         works = [_Work(order, out / order.folder, folder / str(number)) for number, order in enumerate(changed)]
@@ -280,7 +281,9 @@ class _Work:
             self.records[name] = take.record
             yield Taken(order, name, _seconds(order, take.record.get("frames")), kept)
             if len(self.records) == len(order.stills):
-                yield Published(order, self.publish(cache))
+                with making(self.target):
+                    published = self.publish(cache)
+                yield Published(order, published)
         except AddnormError as error:
             self.failed = True
             yield Failed(order, error)

@@ -76,7 +76,7 @@ def export(
     Without a ``target`` it goes beside what was rendered: of one example into its folder, of several one above.
     """
     from addnorm.mathcore.errors import AddnormError
-    from addnorm.scenes.publish import publish
+    from addnorm.scenes.publish import making, publish
 
     first = examples[0].outputs[0].folder.parent
     out = first.absolute().parent
@@ -86,7 +86,10 @@ def export(
     module = import_module(f"addnorm.scenes.exporters.{form.name}")
     with _beside(target, out) as folder:
         made = folder / target.name
-        module.export(examples, made, **flags or {})
+        with making(target):
+            module.export(examples, made, **flags or {})
+        for output in (output for example in examples for output in example.outputs):
+            output.require_unchanged()
         if form.makes_folder:
             files = sorted(path for path in made.rglob("*") if path.is_file())
             publish({str(path.relative_to(made)): path for path in files}, target)
@@ -104,8 +107,10 @@ def _beside(target: Path, out: Path) -> Iterator[Path]:
         with working_folder(out) as folder:
             yield folder
         return
-    with working_folder(target.absolute().parent) as folder:
-        yield folder
-    with suppress(OSError):  # where nothing is rendered, nothing is left behind
-        folder.parent.rmdir()
-        folder.parent.parent.rmdir()
+    try:
+        with working_folder(target.absolute().parent) as folder:
+            yield folder
+    finally:
+        with suppress(OSError):  # where nothing is rendered, nothing is left behind
+            (target.absolute().parent / ".addnorm" / "work").rmdir()
+            (target.absolute().parent / ".addnorm").rmdir()

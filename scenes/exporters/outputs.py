@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from hashlib import sha256
+from hashlib import file_digest, sha256
 from io import BytesIO
 from itertools import groupby
 from pathlib import Path
@@ -108,6 +108,12 @@ class Output:
     size: Size
     captions: bool
     clips: tuple[Clip, ...] = field(repr=False)
+    digests: Mapping[str, str] = field(repr=False)
+
+    def require_unchanged(self) -> None:
+        """Raise AddnormError if its files are others than when it was read: a render may publish meanwhile."""
+        if _digests(self.folder) != self.digests:
+            raise AddnormError(f"{self.folder}: was rendered anew meanwhile; export it again")
 
     @cached_property
     def wording(self) -> Wording:
@@ -223,6 +229,7 @@ def read_output(folder: Path, given: Sequence[Example] = ()) -> Output:
 
 
 def _read_output(folder: Path, given: Sequence[Example]) -> Output:
+    digests = _digests(folder)
     content, manifest = _read_manifest(folder / VALUES)
     trace = run(_example(manifest["example"], given, folder / VALUES))
     film = FILMS[manifest["film"]]
@@ -269,7 +276,18 @@ def _read_output(folder: Path, given: Sequence[Example]) -> Output:
         _size(manifest),
         manifest["captions"],
         tuple(clips),
+        digests,
     )
+
+
+def _digests(folder: Path) -> Mapping[str, str]:
+    """What is in each of the files that exports are made from."""
+    digests = {}
+    for path in (folder / VALUES, *folder.glob("clips/*"), *folder.glob("stills/*")):
+        if path.is_file():
+            with path.open("rb") as file:
+                digests[str(path)] = file_digest(file, "sha256").hexdigest()
+    return digests
 
 
 def _outputs(path: Path, given: Sequence[Example]) -> list[Output]:

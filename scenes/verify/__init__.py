@@ -47,7 +47,8 @@ def main(paths: Sequence[Path], *, as_json: bool, example: Example | None = None
 
 def videos_at(path: Path) -> tuple[Path, ...]:
     """A video, or the film and the clips in a folder. Raises AddnormError if there is none."""
-    videos = (path,) if path.is_file() else (*sorted(path.glob("*.mp4")), *sorted(path.glob("clips/*.mp4")))
+    found = (path,) if path.is_file() else (*sorted(path.glob("*.mp4")), *sorted(path.glob("clips/*.mp4")))
+    videos = tuple(video for video in found if video.is_file())  # a pipe would be waited for
     if not videos:
         raise AddnormError(f"{path}: no video there; give an mp4 that addnorm rendered, or the folder it is in")
     return videos

@@ -320,6 +320,23 @@ def test_interrupted_it_says_so_and_leaves_nothing(
 PROGRAM = "import sys; from addnorm.scenes.cli import main; sys.exit(main(sys.argv[1:]))"
 
 
+STOPPED_WHILE_LOADING = """
+import os, sys
+from addnorm.scenes.start import main
+number = int(sys.argv.pop())
+sys.addaudithook(lambda event, args: os.kill(os.getpid(), number) if event == "import" and args[0] == "cloup" else None)
+sys.exit(main())
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_stop_while_the_command_line_is_loaded_is_a_line(number: signal.Signals) -> None:
+    command = [sys.executable, "-c", STOPPED_WHILE_LOADING, "--version", str(int(number))]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stdout) == (128 + number, "")
+    assert run.stderr == "addnorm: interrupted; what was published before is as it was\n"
+
+
 def test_on_a_terminal_there_is_a_bar(tmp_path: Path) -> None:
     ours, theirs = os.openpty()
     wanted = ["render", "--stills", "--states", "b4", "--size", "480p15", "-o", str(tmp_path)]
