@@ -74,13 +74,17 @@ class Cache:
                     path.unlink()
 
 
-def clean(out: Path) -> None:
+def clean(out: Path) -> int:
     """Remove what is kept, and work that was abandoned, below an output folder; nothing of what was published.
 
-    Raises AddnormError where something cannot be removed.
+    Returns how many bytes were kept. Raises AddnormError where something cannot be removed.
     """
     folder = out / ".addnorm"
     remove_abandoned(out)
+    kept = 0
+    for path in (folder / "cache").rglob("*"):
+        with suppress(OSError):  # gone meanwhile
+            kept += path.lstat().st_size if path.is_file() else 0
     try:
         _empty(folder / "cache")
     except OSError as error:
@@ -88,6 +92,7 @@ def clean(out: Path) -> None:
     for empty in (folder / "cache", folder / "work", folder):
         with suppress(OSError):  # not there, or in use
             empty.rmdir()
+    return kept
 
 
 def _empty(folder: Path) -> None:

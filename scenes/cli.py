@@ -320,7 +320,7 @@ def _follow(steps: Generator[Step], orders: Sequence[Order]) -> None:
     with closing(steps), _bar(orders) if sys.stderr and sys.stderr.isatty() else nullcontext(click.echo) as tell:
         for step in steps:
             if isinstance(step, Taken):
-                what = "still" if step.seconds is None else f"{float(step.seconds):.1f} s"
+                what = "still" if step.seconds is None else f"{float(step.seconds):.1f} s of film"
                 tell(f"{step.order.folder} {step.name}  {what}{', as before' if step.kept else ''}")
             elif isinstance(step, Failed):
                 failures.append(step)
@@ -355,7 +355,8 @@ def clean(out: str) -> None:
     """Remove what an output folder keeps to be used again, and what interrupted renders left. Films stay."""
     from addnorm.scenes.cache import clean
 
-    clean(Path(out))
+    kept = clean(Path(out))
+    click.echo(f"{kept / 2**20:.1f} MB removed" if kept else "nothing was kept")
 
 
 @addnorm.command(short_help="Check finished videos against the math.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from importlib.resources import files
 from pathlib import Path
 
@@ -23,6 +24,8 @@ def find_example(name_or_path: str) -> Path:
     if name_or_path in bundled_examples():
         return asset("examples", f"{name_or_path}.toml")
     path = Path(name_or_path)
+    if os.path.isdir(name_or_path):  # noqa: PTH112  unlike Path, never an error
+        raise AddnormError(f"{name_or_path}: a folder; give the files in it: {path / '*.toml'}")
     if path.suffix.lower() not in (".toml", ".npz"):
         known = ", ".join(bundled_examples())
         raise AddnormError(

@@ -150,7 +150,7 @@ class Taken(NamedTuple):
 
 
 class Published(NamedTuple):
-    """All that was ordered is in its place; ``paths`` are the film, else the clips, else the pictures."""
+    """All that was ordered is in its place; ``paths`` are the film, else the clips, else the pictures; and overlays."""
 
     order: Order
     paths: tuple[Path, ...]
@@ -322,7 +322,7 @@ class _Work:
         if order.whole:
             _forget(target / "clips" / f"{name}.json" for name in order.clips)  # the film's describes them now
         _forget(stale)
-        shown = [*(film or clips or stills)]
+        shown = [*(film or clips or stills), *overlays]
         frames = {name: self.records[name].get("frames") for name in order.stills}
         published = json.dumps({"files": digests, "shown": shown, "frames": frames}).encode()
         cache.write(f"published/{order.fingerprint}", published, self.folder)

@@ -296,11 +296,22 @@ def _outputs(path: Path, given: Sequence[Example]) -> list[Output]:
         return [read_output(path, given)]
     found = [read_output(values.parent, given) for values in sorted(path.glob(f"*/{VALUES}"))]
     if not found:
-        raise AddnormError(
-            f"{path}: no film in it; give a folder that addnorm rendered to, such as out/r44, which holds "
-            f"a {VALUES} for each language"
-        )
+        raise AddnormError(f"{path}: {_without_film(path)}")
     return [output for output in found if len(output.clips) == len(output.board.states)] or found
+
+
+def _without_film(path: Path) -> str:
+    """What is at a path at which no film is, and what would be right."""
+    if not path.is_dir():
+        return f"{'a file' if path.exists() else 'not there'}; give a folder that addnorm rendered to, such as out/r44"
+    if examples := sorted({str(values.parent.parent) for values in path.glob(f"*/*/{VALUES}")}):
+        return f"the folder of several examples; give some of them: {' '.join(examples)}"
+    if any(path.glob("**/stills/*.png")):
+        return "only pictures in it; render the clips too, without --stills"
+    return (
+        "no film in it; give a folder that addnorm rendered to, such as out/r44, which holds "
+        f"a {VALUES} for each language"
+    )
 
 
 def _rendered(outputs: Sequence[Output]) -> Rendered:

@@ -47,6 +47,8 @@ def main(paths: Sequence[Path], *, as_json: bool, example: Example | None = None
 
 def videos_at(path: Path) -> tuple[Path, ...]:
     """A video, or the film and the clips in a folder. Raises AddnormError if there is none."""
+    if path.suffix == ".webm" and path.is_file():
+        raise AddnormError(f"{path}: WebM is not verified, as it has no ground of its own; give the mp4 beside it")
     found = (path,) if path.is_file() else (*sorted(path.glob("*.mp4")), *sorted(path.glob("clips/*.mp4")))
     videos = tuple(video for video in found if video.is_file())  # a pipe would be waited for
     if not videos:

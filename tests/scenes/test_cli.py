@@ -373,6 +373,19 @@ def test_an_output_with_no_room_is_one_line() -> None:
     assert (done.returncode, done.stderr) == (1, "addnorm: no space left where this is written; make room\n")
 
 
+def test_a_folder_is_no_example(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = Run(("render", str(tmp_path)), capsys)
+    assert run.status == 2
+    assert run.err == f"addnorm: {tmp_path}: a folder; give the files in it: {tmp_path}/*.toml\n"
+
+
+def test_a_clip_without_a_ground_is_not_verified(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "b3.webm").touch()
+    run = Run(("verify", str(tmp_path / "b3.webm")), capsys)
+    assert run.status == 2
+    assert "b3.webm: WebM is not verified, as it has no ground of its own; give the mp4 beside it" in run.err
+
+
 def test_suffixes_may_be_in_capitals(tmp_path: Path, mine: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = mine.rename(tmp_path / "MINE.TOML")
     assert Run(("values", str(path)), capsys).status == 0

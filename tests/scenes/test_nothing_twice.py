@@ -292,11 +292,13 @@ def test_clean_removes_what_is_kept_and_no_film(
 ) -> None:
     assert main(mine) == 0
     before = contents(Path(mine[-1]))
+    capsys.readouterr()
     assert main(["clean", "-o", mine[-1]]) == 0
+    assert capsys.readouterr().out.endswith(" MB removed\n")
     assert not (Path(mine[-1]) / ".addnorm").exists()
     assert contents(Path(mine[-1])) == before
     assert main(["clean", "-o", str(tmp_path / "nowhere")]) == 0
-    capsys.readouterr()
+    assert capsys.readouterr().out == "nothing was kept\n"
 
 
 # --- the cache

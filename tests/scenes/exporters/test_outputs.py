@@ -170,8 +170,22 @@ def test_a_missing_still_and_an_empty_folder_are_said(fake: Fake, r44: Example, 
     (folder / "stills/b0.png").unlink()
     with pytest.raises(AddnormError, match=r"b0.png: not there; render b0 again"):
         read_outputs([folder])
-    with pytest.raises(AddnormError, match="no film in it; give a folder that addnorm rendered to"):
-        read_outputs([tmp_path])
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(AddnormError, match="empty: no film in it; give a folder that addnorm rendered to"):
+        read_outputs([tmp_path / "empty"])
+
+
+def test_what_is_no_rendered_folder_is_told_apart(fake: Fake, r44: Example, tmp_path: Path) -> None:
+    folder = fake.folder(r44, states=("b0",))
+    with pytest.raises(AddnormError, match="nowhere: not there; give a folder"):
+        read_outputs([tmp_path / "nowhere"])
+    with pytest.raises(AddnormError, match=r"values\.json: a file; give a folder"):
+        read_outputs([folder / "values.json"])
+    with pytest.raises(AddnormError, match=r"the folder of several examples; give some of them: .*/r44$"):
+        read_outputs([fake.out])
+    (folder / "values.json").unlink()
+    with pytest.raises(AddnormError, match="only pictures in it; render the clips too, without --stills"):
+        read_outputs([folder])
 
 
 def test_an_example_too_large_for_the_manifest_has_to_be_given(fake: Fake, r44: Example) -> None:

@@ -104,7 +104,7 @@ def test_exporting_never_loads_manim(film: Path, tmp_path: Path) -> None:
     ("arguments", "status", "complaint"),
     [
         (["export", "page"], 2, "OUT/EXAMPLE"),
-        (["export", "page", "nowhere"], 2, "addnorm: nowhere: no film in it; give a folder that addnorm rendered to"),
+        (["export", "page", "nowhere"], 2, "addnorm: nowhere: not there; give a folder that addnorm rendered to"),
         (["export", "film", "nowhere"], 2, "No such command 'film'"),
         (["export", "page", "nowhere", "--example", "nothing.toml"], 2, "nothing.toml"),
     ],
