@@ -117,7 +117,8 @@ def _instructions(output: Output, sheet: Worksheet) -> Iterator[list[_Piece]]:
     }
     wording = Wording(output.language, output.trace, {**output.film.names, **names})
     asked = (label for entry in (*sheet.rows, *sheet.statistics) if not entry.given for label in entry.labels)
-    yield _line(wording.line("handout.exact" if sheet.places else "handout.rounded"))
+    alike = sheet.places is not None and sheet.places.total == output.trace.example.display.statistics_decimals
+    yield _line(wording.line("handout." + ("exact_alike" if alike else "exact" if sheet.places else "rounded")))
     if sheet.places and any(label.decimals is None for label in asked):
         yield _line(wording.line("handout.powers"))
     if sheet.window.hidden:
