@@ -82,9 +82,10 @@ def clean(out: Path) -> int:
     folder = out / ".addnorm"
     remove_abandoned(out)
     kept = 0
-    for path in (folder / "cache").rglob("*"):
-        with suppress(OSError):  # gone meanwhile
-            kept += path.lstat().st_size if path.is_file() else 0
+    for place, _, names in os.walk(folder / "cache"):
+        for name in names:
+            with suppress(OSError):  # gone meanwhile
+                kept += Path(place, name).lstat().st_size
     try:
         _empty(folder / "cache")
     except OSError as error:

@@ -109,7 +109,7 @@ def _new_folder(parent: Path) -> tuple[Path, int]:
     """A new folder and the descriptor that marks it as in use until it is closed.
 
     In the moment before it is locked, others may remove it as if abandoned, or its parent as if no longer needed.
-    Where nothing can be made, for the folder above is gone, that is so again and again.
+    Where nothing can be made, for the folder above is gone or a file is in the way, that is so again and again.
     """
     attempts = 100
     while True:
@@ -117,7 +117,7 @@ def _new_folder(parent: Path) -> tuple[Path, int]:
             parent.mkdir(parents=True, exist_ok=True)
             folder = Path(mkdtemp(dir=parent))
             claim = os.open(folder, os.O_RDONLY)
-        except FileNotFoundError:
+        except (FileNotFoundError, FileExistsError):  # the second where it went just as it was looked at
             attempts -= 1
             if not attempts:
                 raise

@@ -111,7 +111,7 @@ import os, signal
 from addnorm.scenes.crew import in_processes
 
 def report():
-    print(os.getpid(), flush=True)
+    os.write(1, f"{os.getpid()}\\n".encode())  # at once, or two processes' lines could run into each other
     signal.pause()
 
 list(in_processes([("a", report), ("b", report)], 2))
@@ -122,8 +122,10 @@ list(in_processes([("a", report), ("b", report)], 2))
 def test_processes_end_with_a_parent_that_is_killed() -> None:
     with subprocess.Popen([sys.executable, "-c", PARENT], stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdout
-        children = [os.pidfd_open(int(parent.stdout.readline())) for _ in range(2)]
-        parent.kill()
+        try:
+            children = [os.pidfd_open(int(parent.stdout.readline())) for _ in range(2)]
+        finally:
+            parent.kill()  # or leaving the block would wait for it
     for child in children:
         assert select.select([child], [], [], 30)[0], "it is still there"
         os.close(child)

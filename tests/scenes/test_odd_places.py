@@ -84,7 +84,7 @@ def test_every_command_takes_any_name(name: str, rendered: Path, capsys: pytest.
     assert Run(capsys, "values", example).status == 0
     drawn = Run(capsys, "render", example, *STILL, "-o", name)
     assert (drawn.status, drawn.err) == (0, "")
-    assert "b4  3.4 s, as before" in Run(capsys, "render", "mine.toml", *LOOKS, "-o", name).out
+    assert "b4  3.4 s of film, as before" in Run(capsys, "render", "mine.toml", *LOOKS, "-o", name).out
     exported = Run(capsys, "export", "page", f"{typed}/mine")
     assert (exported.status, exported.out) == (0, f"{name}/mine/page.html\n")
     assert Run(capsys, "export", "page", f"{typed}/mine", "-o", f"{typed}/{name}.html").status == 0
