@@ -482,14 +482,16 @@ def _copied(frame: VideoFrame) -> Frame:
 
 
 @contextmanager
-def _new_mp4(path: Path, **metadata: str) -> Iterator[OutputContainer]:
-    """A new mp4, its index in front (fast start), with nothing of the moment or the machine in it."""
+def new_video(path: Path, form: str, **options: str) -> Iterator[OutputContainer]:
+    """A new video file of a format, with nothing of the moment or the machine in it. None is left if the block fails.
+
+    ``options`` are those of the format's muxer. What cannot be written is an AddnormError.
+    """
     import av
 
-    options = {"movflags": "faststart", "fflags": "+bitexact"}
+    options = {"fflags": "+bitexact", **options}
     try:
-        with av.open(str(path.absolute()), "w", format="mp4", container_options=options) as container:
-            container.metadata.update(metadata)
+        with av.open(str(path.absolute()), "w", format=form, container_options=options) as container:
             yield container
     except BaseException as error:
         with suppress(OSError):
@@ -500,6 +502,14 @@ def _new_mp4(path: Path, **metadata: str) -> Iterator[OutputContainer]:
                 "it takes a folder that may be written to and has room"
             ) from error
         raise
+
+
+@contextmanager
+def _new_mp4(path: Path, **metadata: str) -> Iterator[OutputContainer]:
+    """A new mp4, its index in front (fast start)."""
+    with new_video(path, "mp4", movflags="faststart") as container:
+        container.metadata.update(metadata)
+        yield container
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from addnorm.mathcore.errors import AddnormError
-from addnorm.scenes.video import Size
+from addnorm.scenes.video import Size, new_video
 
 if TYPE_CHECKING:
     from av.container import OutputContainer
@@ -105,20 +104,8 @@ def encode_transparent(path: Path, size: Size, ground: str) -> Iterator[Transpar
 
     The same pictures give the same bytes. ``path`` needs no suffix; no file is left if the block fails.
     """
-    import av
-
     red, green, blue = bytes.fromhex(ground.removeprefix("#"))
-    try:
-        with av.open(str(path.absolute()), "w", format="webm", container_options={"fflags": "+bitexact"}) as container:
-            encoder = TransparentEncoder(container, size, (red, green, blue))
-            yield encoder
-            encoder.finish()
-    except BaseException as error:
-        with suppress(OSError):
-            path.unlink()
-        if isinstance(error, av.FFmpegError):
-            raise AddnormError(
-                f"{path}: cannot be written: {error.strerror}; "
-                "it takes a folder that may be written to and has room"
-            ) from error
-        raise
+    with new_video(path, "webm") as container:
+        encoder = TransparentEncoder(container, size, (red, green, blue))
+        yield encoder
+        encoder.finish()

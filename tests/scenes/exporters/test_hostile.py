@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -15,20 +15,12 @@ from addnorm.mathcore.errors import AddnormError
 from addnorm.mathcore.example import Example
 from addnorm.scenes.exporters import FORMATS, export
 from addnorm.scenes.exporters.outputs import read_outputs
+from tests.scenes.verify.test_hostile import places
 
 ODD: tuple[Any, ...] = (
     None, True, 0, -1, 2**53 + 1, 10**400, 1e308, float("nan"), "", "b2", "../../x", "\x1b[2J", "x" * 5000, [], [[1]],
     {}, {"id": "r44", "digest": ""}, {"x": None},
 )  # fmt: skip
-
-
-def places(value: Any, here: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """The way to everything in a document."""
-    if here:
-        yield here
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, item in items:
-        yield from places(item, (*here, key))
 
 
 def put_in(document: Any, way: Sequence[Any], dice: random.Random) -> None:
